@@ -57,6 +57,16 @@ document.querySelectorAll(".canvas").forEach((at, number) => {
   }
   seen.charts.push(one);
 });
+dispatchEvent(new Event("beforeprint"));
+document.querySelectorAll(".canvas").forEach((at, number) => {
+  const drawing = at.querySelector("svg"), left = at.getBoundingClientRect().left;
+  const shapes = drawing ? [...drawing.querySelectorAll("path, text")].filter((it) => !it.closest("defs")) : [];
+  const right = Math.max(...shapes.map((it) => it.getBoundingClientRect().right - left));
+  seen.charts[number].paper = { laid_out_for: echarts.getInstanceByDom(at).getWidth(), right: drawing ? right : null, width: (drawing ?? at.querySelector("canvas")).getBoundingClientRect().width };
+});
+seen.settings_on_paper = [...document.querySelectorAll("details.settings")].map((it) => it.open);
+dispatchEvent(new Event("afterprint"));
+seen.settings_after = [...document.querySelectorAll("details.settings")].map((it) => it.open);
 seen.asked = performance.getEntriesByType("resource").map((it) => it.name);
 const left = document.createElement("script");
 left.type = "application/json";
@@ -143,6 +153,29 @@ fn a_browser_draws_the_numbers_of_the_result_and_lets_a_reader_look_into_them() 
     for chart in charts {
         assert!(chart["paths"].as_u64().is_some_and(|paths| paths > 5), "{chart}");
     }
+}
+
+#[test]
+fn what_is_printed_is_laid_out_for_the_paper_and_holds_the_settings() {
+    let folder = TempDir::new().expect("a folder");
+    let (ran, page) = report(&folder, &[&fixture("goodput-duplex")]);
+    ran.exits(0);
+    let Some(seen) = seen(&page, &folder) else {
+        return println!("skipped, because there is no chromium to open the page in");
+    };
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    let charts = seen["charts"].as_array().expect("charts");
+    assert!(charts.len() > 3, "{seen}");
+    for chart in charts {
+        let paper = &chart["paper"];
+        assert_eq!((&paper["laid_out_for"], &paper["width"]), (&660.into(), &660.into()));
+        // A canvas has pixels and no shapes.
+        let right = paper["right"].as_f64();
+        assert!(right.is_none_or(|right| (600.0..=660.0).contains(&right)), "{chart}");
+    }
+    assert!(charts.iter().any(|chart| chart["paper"]["right"].is_number()), "{seen}");
+    assert_eq!(seen["settings_on_paper"], serde_json::json!([true]));
+    assert_eq!(seen["settings_after"], serde_json::json!([false]));
 }
 
 /// The second of each pair.

@@ -47,7 +47,12 @@
     let option = laid.option;
     at.style.height = `${laid.height}px`;
     const chart = echarts.init(at, null, { renderer: laid.renderer ?? "svg" });
-    const draw = () => chart.setOption(option(hidden), { replaceMerge: ["series", "xAxis", "yAxis"] });
+    // Names bear the colors of their lines, which change with the paper.
+    const swatches = [];
+    const draw = () => {
+      chart.setOption(option(hidden), { replaceMerge: ["series", "xAxis", "yAxis"] });
+      swatches.forEach((paint) => paint());
+    };
     draw();
     let begin = () => {};
 
@@ -66,15 +71,13 @@
       laid.names.forEach((name, line) => {
         const toggle = button(controls, name, true);
         const swatch = toggle.insertBefore(document.createElement("span"), toggle.firstChild);
-        if (laid.swatches) {
-          const [mark, color] = laid.swatches(line);
-          swatch.className = "mark";
-          swatch.style.color = color;
-          swatch.dataset.mark = mark;
-        } else {
-          swatch.className = "swatch";
-          swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
-        }
+        swatch.className = laid.swatches ? "mark" : "swatch";
+        const paint = () => {
+          if (laid.swatches) [swatch.dataset.mark, swatch.style.color] = laid.swatches(line);
+          else swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
+        };
+        swatches.push(paint);
+        paint();
         toggle.addEventListener("click", () => {
           if (!hidden.delete(name)) hidden.add(name);
           toggle.setAttribute("aria-pressed", String(!hidden.has(name)));
@@ -85,11 +88,12 @@
     }
     if (laid.statistics) {
       const [first, last] = laid.range;
-      const reset = button(controls, "whole time");
+      const reset = button(controls, "whole time", null, "act");
       const zoom = (from, to) => chart.dispatchAction({ type: "dataZoom", startValue: from, endValue: to });
       const tell = () => {
         const { startValue, endValue } = chart.getOption().dataZoom[0];
         const isWhole = startValue <= first && endValue >= last;
+        selected.classList.toggle("hint", isWhole);
         selected.textContent = isWhole ? "Drag over a part of the chart to see it alone, with its statistics." : laid.statistics(startValue, endValue);
       };
       reset.addEventListener("click", () => zoom(first, last));
@@ -121,7 +125,7 @@
 
   // The command line to the clipboard; where a browser gives none, it is selected for the reader to copy.
   document.querySelectorAll(".command").forEach((command) => {
-    const copy = button(command.parentElement, "copy");
+    const copy = button(command.parentElement, "copy", null, "act");
     command.after(copy);
     copy.addEventListener("click", () => {
       getSelection().selectAllChildren(command);
@@ -130,11 +134,25 @@
     });
   });
 
-  const resize = () => shown.forEach(({ chart }) => chart.resize());
   const redraw = () => shown.forEach(({ draw }) => draw());
-  addEventListener("resize", resize);
+  const PAPER_WIDTH = 660;
+  const settings = document.querySelectorAll("details.settings");
+  const print = (onPaper) => {
+    printing = onPaper;
+    shown.forEach(({ chart, draw }) => {
+      chart.resize({ width: onPaper ? PAPER_WIDTH : "auto" });
+      draw();
+      // A print waits for no frame of an animation.
+      chart.getZr().flush();
+    });
+    settings.forEach((details) => {
+      if (onPaper) details.dataset.wasOpen = details.open;
+      details.open = onPaper || details.dataset.wasOpen === "true";
+    });
+  };
+  addEventListener("resize", () => { if (!printing) shown.forEach(({ chart }) => chart.resize()); });
   darkness.addEventListener("change", redraw);
-  addEventListener("beforeprint", () => { printing = true; redraw(); shown.forEach(({ chart }) => chart.resize({ width: 660 })); });
-  addEventListener("afterprint", () => { printing = false; redraw(); shown.forEach(({ chart }) => chart.resize({ width: "auto" })); });
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
   document.documentElement.dataset.state = "drawn";
 })();

@@ -155,7 +155,7 @@ fn section(
             @for it in &section.bars { (numbers_of(&it.title, &bars::table(it))) }
             @for it in &section.scatters { (numbers_of(&it.title, &scatter::table(it))) }
             @if !section.settings.is_empty() {
-                details { summary { "Settings" } (pairs(&section.settings)) }
+                details.settings { summary { "Settings" } (pairs(&section.settings)) }
             }
         }
     }
