@@ -7,10 +7,12 @@
 mod bars;
 mod over_time;
 mod scatter;
+mod series;
 
 pub use self::bars::{Bar, Bars, Level};
 pub use self::over_time::{BoxRow, Boxes, Stretch, Timeline, TimelineRow};
 pub use self::scatter::{Dots, Scatter};
+pub use self::series::{Series, SeriesPoint};
 pub use crate::estimates::{Estimate, EstimateLine, Estimates};
 use crate::figure::{Better, Part, Unit};
 use crate::quantity::average;
@@ -317,15 +319,6 @@ pub struct Source {
     pub sample_column: Option<&'static str>,
     /// What it is best drawn as.
     pub chart: Chart,
-}
-
-/// One figure over time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
-    /// What it is of.
-    pub source: Source,
-    /// Time since the start of the document in nanoseconds, and the value then; gaps are absent.
-    pub points: Vec<(u64, Option<f64>)>,
 }
 
 /// What was seen beside a measurement over time, and belongs together: what the machines did.

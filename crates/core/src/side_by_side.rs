@@ -109,7 +109,7 @@ fn is_same(one: &Figure, other: &Figure) -> bool {
 fn begin_ns(section: &Section) -> u64 {
     let series = section.series.iter().filter_map(|series| series.points.first());
     let columns = section.heat_maps.iter().filter_map(|map| map.columns.first());
-    let begins = series.map(|&(at_ns, _)| at_ns).chain(columns.map(|column| column.start_ns));
+    let begins = series.map(|point| point.start_ns).chain(columns.map(|column| column.start_ns));
     begins.min().unwrap_or(0)
 }
 
@@ -122,7 +122,7 @@ fn series(name: &str, section: &Section) -> Vec<Series> {
             // Parts of different wholes do not lie upon each other.
             series.source.chart = Chart::Line;
         }
-        series.points.iter_mut().for_each(|point| point.0 -= begin_ns.min(point.0));
+        series.points.iter_mut().for_each(|point| point.moved_back(begin_ns));
         series
     });
     moved.collect()
@@ -182,7 +182,7 @@ fn boxes(sections: &[(String, Section)]) -> Vec<Boxes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::presentation::{HeatColumn, Source};
+    use crate::presentation::{HeatColumn, SeriesPoint, Source};
 
     fn result(titles: &[&str], rate: f64, start_ns: u64) -> Presentation {
         let section = |title: &&str| Section {
@@ -193,7 +193,10 @@ mod tests {
             }],
             series: vec![Series {
                 source: Source { label: "goodput up".to_owned(), ..Source::default() },
-                points: vec![(start_ns, Some(rate)), (start_ns + 1, None)],
+                points: vec![
+                    SeriesPoint::at(start_ns, Some(rate)),
+                    SeriesPoint::at(start_ns + 1, None),
+                ],
             }],
             heat_maps: vec![HeatMap {
                 source: Source { label: "RTT".to_owned(), ..Source::default() },
@@ -235,7 +238,7 @@ mod tests {
         let cells =
             [Value::Text("goodput up".to_owned()), Value::BitRate(1.0), Value::BitRate(2.0)];
         assert_eq!(common.tables[0].rows[0].cells, cells);
-        let begins: Vec<_> = common.series.iter().map(|it| it.points[0].0).collect();
+        let begins: Vec<_> = common.series.iter().map(|it| it.points[0].start_ns).collect();
         assert_eq!(begins, [0, 0]);
         assert_eq!(common.series[1].source.label, "b: goodput up");
         let times =

@@ -8,7 +8,7 @@ use pathscope_core::counters::HostActivity;
 use pathscope_core::figure::{Part, Unit};
 use pathscope_core::id::FlowId;
 use pathscope_core::journal::{ActivityRow, Entry, SenderRow};
-use pathscope_core::presentation::{Background, Chart, Series, Source, Table, Value};
+use pathscope_core::presentation::{Background, Chart, Series, SeriesPoint, Source, Table, Value};
 use pathscope_core::stats::NumberFigures;
 use pathscope_core::tcp_look::TcpLook;
 
@@ -100,13 +100,14 @@ fn machines(measurement: &Measurement, hosts: &Hosts) -> Vec<Series> {
             let source = ENDS.series(&Part::Side(end), &figure, &place, Chart::Line);
             let label = format!("{}, {end}", source.label);
             let value = |end: &EndInterval| end.host_activity.as_ref().and_then(value);
-            let series = over_time(Source { label, ..source }, measurement, *interval, value);
+            let series =
+                over_time(Source { label, ..source }, measurement, *interval, (value, over));
             (series, tells_zero)
         });
         of_end.collect::<Vec<_>>()
     };
     let all = ends.iter().flat_map(each).filter(|(series, tells_zero)| {
-        let mut values = series.points.iter().filter_map(|point| point.1);
+        let mut values = series.points.iter().filter_map(|point| point.value);
         values.any(|value| *tells_zero || value > 0.0)
     });
     all.map(|(series, _)| series).collect()
@@ -115,6 +116,8 @@ fn machines(measurement: &Measurement, hosts: &Hosts) -> Vec<Series> {
 /// One thing that is told of each connection on which an end sends.
 fn senders(measurement: &Measurement, look: &Look) -> Vec<Series> {
     let &(name, place, value, is_count) = look;
+    // A connection is looked at where an interval ends; what it has counted since is of all of it.
+    let when: When = if is_count { over } else { at_end };
     let each = |(end, interval): &End| {
         let intervals = || measurement.intervals.iter().filter_map(*interval);
         let looks = intervals().flat_map(|interval| &interval.senders);
@@ -132,26 +135,39 @@ fn senders(measurement: &Measurement, look: &Look) -> Vec<Series> {
                 before = value;
                 Some(if is_count { since } else { value } as f64)
             };
-            over_time(Source { label, ..source }, measurement, *interval, value)
+            over_time(Source { label, ..source }, measurement, *interval, (value, when))
         });
         series.collect::<Vec<_>>()
     };
     let mut all: Vec<Series> = ENDS_BY_NAME.iter().flat_map(each).collect();
     all.retain(|series| {
-        series.points.iter().filter_map(|point| point.1).any(|value| !is_count || value > 0.0)
+        series.points.iter().filter_map(|point| point.value).any(|value| !is_count || value > 0.0)
     });
     all
+}
+
+/// Which part of an interval a value is of.
+type When = fn(&EndInterval, Option<f64>) -> SeriesPoint;
+
+fn over(interval: &EndInterval, value: Option<f64>) -> SeriesPoint {
+    SeriesPoint::over(interval.start_ns, interval.end_ns, value)
+}
+
+fn at_end(interval: &EndInterval, value: Option<f64>) -> SeriesPoint {
+    SeriesPoint::at(interval.end_ns, value)
 }
 
 fn over_time(
     source: Source,
     measurement: &Measurement,
     end: fn(&Interval) -> Option<&EndInterval>,
-    mut value: impl FnMut(&EndInterval) -> Option<f64>,
+    (mut value, when): (impl FnMut(&EndInterval) -> Option<f64>, When),
 ) -> Series {
     let intervals = measurement.intervals.iter().filter_map(end);
     let point = |interval: &EndInterval| {
-        (measurement.start_ns.saturating_add(interval.start_ns), value(interval))
+        let mut point = when(interval, value(interval));
+        point.moved(measurement.start_ns);
+        point
     };
     Series { source, points: intervals.map(point).collect() }
 }
@@ -175,7 +191,7 @@ fn background(title: &str, series: Vec<Series>) -> Background {
 /// The statistics of the points of a series, each of which counts the same.
 fn statistics(series: &Series) -> Option<Vec<Value>> {
     let unit = series.source.unit;
-    let figures = NumberFigures::of(series.points.iter().filter_map(|point| point.1))?;
+    let figures = NumberFigures::of(series.points.iter().filter_map(|point| point.value))?;
     let NumberFigures { min, lower_quartile, median, upper_quartile, max, mean, .. } = figures;
     let numbers = [min, lower_quartile, median, upper_quartile, max, mean];
     let numbers = numbers.into_iter().map(Some).chain([figures.standard_deviation]);

@@ -2,7 +2,7 @@
 //!
 //! Not here: the whole document, of which measurements are told in full, and what stands above them (`presentation`).
 
-use pathscope_core::presentation::{Chart, Figure, Section, Series, Value};
+use pathscope_core::presentation::{Chart, Figure, Section, Series, SeriesPoint, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
@@ -137,7 +137,7 @@ fn charts(measurement: &Measurement, reports: Reports<'_>) -> Charts {
     let mut charts = Charts { series: series(measurement), ..Charts::default() };
     test.plan.add_charts_of(summary, reports, &mut charts);
     let times = charts.series.iter_mut().flat_map(|series| &mut series.points);
-    times.for_each(|(at_ns, _)| *at_ns = at_ns.saturating_add(*start_ns));
+    times.for_each(|point| point.moved(*start_ns));
     charts.timelines.iter_mut().for_each(|timeline| timeline.moved(*start_ns));
     charts
 }
@@ -148,7 +148,7 @@ fn series(measurement: &Measurement) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for interval in intervals {
         let Some(end) = interval.either() else { continue };
-        // The last interval, cut short by the end, says little of a rate; a count is one, however short its time.
+        // The last interval, cut short by the end, says little of a rate, and is a gap; a count is one, however short its time.
         let length_ns = end.end_ns.saturating_sub(end.start_ns);
         let is_short = length_ns.saturating_mul(2) < test.report_every_ns.0;
         // What came after a program stood still had waited in buffers, and is no rate of the path.
@@ -159,9 +159,7 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         points.extend(probes.map(|_| probes::point(&interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
             let is_count = source.chart == Chart::Stack;
-            if is_short && !is_count {
-                continue;
-            }
+            let value = value.filter(|_| (is_plain && !is_short) || is_count);
             // Paths share an id and differ in what they are called.
             let is_it = |series: &Series| {
                 series.source.id == source.id && series.source.label == source.label
@@ -170,12 +168,12 @@ fn series(measurement: &Measurement) -> Vec<Series> {
                 all.push(Series { source, points: Vec::new() });
                 all.len() - 1
             });
-            all[place].points.push((end.start_ns, value.filter(|_| is_plain || is_count)));
+            all[place].points.push(SeriesPoint::over(end.start_ns, end.end_ns, value));
         }
     }
     all.retain(|series| {
         let is_count = series.source.chart == Chart::Stack;
-        let mut values = series.points.iter().filter_map(|point| point.1);
+        let mut values = series.points.iter().filter_map(|point| point.value);
         values.any(|value| !is_count || value > 0.0)
     });
     all

@@ -1,6 +1,6 @@
 //! What is drawn of a test over several paths beside its figures: series and losses of each path, and a timeline.
 
-use pathscope_core::presentation::Chart;
+use pathscope_core::presentation::{Chart, SeriesPoint};
 use pathscope_modes::document::Document;
 use pathscope_modes::multipath::{LossesOverTime, Outage};
 use pathscope_modes::paths::Transition;
@@ -64,10 +64,14 @@ fn paths_over_time_are_told_one_by_one_with_the_longest_where_samples_are_few() 
         found.unwrap_or_else(|| panic!("{label}")).points.clone()
     };
     let lost = series(&format!("lost on {other}"));
-    assert_eq!(lost[..3], [(1_000, Some(0.0)), (100_001_000, Some(3.0)), (200_001_000, Some(0.0))]);
-    assert!(series("lost on all paths").iter().all(|point| point.1 == Some(0.0)));
+    let of = |start_ns, value| SeriesPoint::over(start_ns, start_ns + 100_000_000, Some(value));
+    assert_eq!(lost[..3], [of(1_000, 0.0), of(100_001_000, 3.0), of(200_001_000, 0.0)]);
+    assert!(series("lost on all paths").iter().all(|point| point.value == Some(0.0)));
     let first = series(&format!("answered first on {other}"));
-    assert_eq!((first[0], first[1].1), ((1_000, Some(10.0)), Some(11.0)));
+    assert_eq!(
+        (first[0].start_ns, first[0].value, first[1].value),
+        (1_000, Some(10.0), Some(11.0))
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use pathscope_core::counters::HostActivity;
 use pathscope_core::figure::{Part, Unit};
 use pathscope_core::id::FlowId;
-use pathscope_core::presentation::{Chart, HeatColumn, Section, Value};
+use pathscope_core::presentation::{Chart, HeatColumn, Section, SeriesPoint, Value};
 use pathscope_core::record::WorkerUsage;
 use pathscope_core::stats::HalfOctaves;
 use pathscope_core::tcp_look::TcpLook;
@@ -251,7 +251,7 @@ fn what_machines_did_over_time_is_of_figures_and_where_it_says() {
                     let pointer = format!("/{}", rest.replace('.', "/"));
                     let intervals = at["intervals"].as_array().expect("a list").iter();
                     let there = intervals.filter_map(|it| it.pointer(&pointer)?.as_f64());
-                    let told = series.points.iter().filter_map(|point| point.1);
+                    let told = series.points.iter().filter_map(|point| point.value);
                     assert_eq!(told.collect::<Vec<_>>(), there.collect::<Vec<_>>(), "{pointer}");
                 }
                 // Nothing was stolen, and nothing timed out.
@@ -301,7 +301,7 @@ fn senders_over_time_are_told_one_by_one_and_counts_interval_by_interval() {
     assert_eq!((first.source.unit, first.points.len()), (Unit::Bytes, count));
     assert_eq!(first.source.place, "intervals[].client.senders[].congestion_window_bytes");
     assert!(matches!(FigureId::find(&first.source.id), Err(FigureIdError::Many { .. })));
-    let values = |of: &[(u64, Option<f64>)]| of.iter().map(|point| point.1).collect::<Vec<_>>();
+    let values = |of: &[SeriesPoint]| of.iter().map(|point| point.value).collect::<Vec<_>>();
     assert_eq!(values(&windows.series[1].points)[..2], [Some(14_480.0), None]);
     // What came before the first interval is in it; nothing was sent again in vain.
     assert_eq!(losses.series.len(), 8);

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod at_end;
+mod course;
 mod findings;
 mod grid;
 mod html;

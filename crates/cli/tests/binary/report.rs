@@ -28,6 +28,7 @@ document.querySelectorAll(".canvas").forEach((at, number) => {
   const flush = () => chart.getZr().flush();
   const one = { title: at.getAttribute("aria-label"), series: chart.getOption().series.map((it) => ({ name: it.name, data: it.data })) };
   flush();
+  one.axes = chart.getOption().xAxis.map((it) => [it.min, it.max]);
   one.paths = at.querySelectorAll("svg path").length;
   one.fields = chart.getZr().storage.getDisplayList().filter((it) => it.type === "rect").length;
   at.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
@@ -139,6 +140,23 @@ fn a_browser_draws_the_numbers_of_the_result_and_lets_a_reader_look_into_them() 
     let measured: Vec<f64> = intervals.iter().filter_map(interval).collect();
     assert!(!drawn.is_empty());
     assert_eq!(drawn, measured[..drawn.len()]);
+    // Each stands in the middle of its interval, and the line is held to both ends of it.
+    let start_ns = measurement["start_ns"].as_f64().expect("a time");
+    let seconds = |at_ns: &Value| Some((start_ns + at_ns.as_f64()?) / 1e9);
+    let middle = |it: &Value| {
+        let [start, end] = [&it["client"]["start_ns"], &it["client"]["end_ns"]].map(seconds);
+        Some(f64::midpoint(start?, end?))
+    };
+    let middles: Vec<f64> = intervals.iter().filter_map(middle).collect();
+    let data = time["series"][0]["data"].as_array().expect("points");
+    let places: Vec<f64> = data.iter().filter_map(|point| point[0].as_f64()).collect();
+    assert_eq!(places, middles);
+    let held = data.iter().filter(|point| point["value"][0].is_f64()).count();
+    assert_eq!(held, 2, "{data:?}");
+    // The axis ends where the measurement does.
+    let ends = intervals.iter().filter_map(|it| seconds(&it["client"]["end_ns"]));
+    let end = ends.fold(0.0, f64::max);
+    assert_eq!(numbers_of(&time["axes"][0]), [0.0, end]);
     assert!(time["tip"].as_str().is_some_and(|tip| tip.contains("goodput up: ")), "{time}");
     assert!(time["before"].as_str().is_some_and(|text| text.starts_with("Drag")));
     assert!(time["after"].as_str().is_some_and(|text| text.contains("goodput up: ")), "{time}");
@@ -212,8 +230,13 @@ fn a_heat_map_holds_every_round_trip_of_each_interval() {
         return println!("skipped, because there is no chromium to open the page in");
     };
     assert_eq!(seen["errors"], serde_json::json!([]));
-    let mut charts = seen["charts"].as_array().into_iter().flatten();
-    let chart = charts.find(|it| it["title"] == "latency: distribution over time").expect("one");
+    let charts = || seen["charts"].as_array().into_iter().flatten();
+    let mut maps = charts().filter(|it| it["title"] == "latency: distribution over time");
+    let chart = maps.next().expect("one");
+    // All that is over time has one axis, from the begin to the end of the measurement.
+    let over_time = charts().filter(|it| it["dragged"].is_object());
+    let axes: Vec<&Value> = over_time.flat_map(|it| it["axes"].as_array()).flatten().collect();
+    assert!(axes.len() > 1 && axes.iter().all(|axis| *axis == axes[0]), "{axes:?}");
     let lowest = cells.iter().map(|cell| cell.2).min().expect("some");
     let start = document.measurements[0].start_ns as f64 / 1e9;
     let expected: Vec<[f64; 5]> = cells

@@ -5,7 +5,7 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Chart, Figure, HeatColumn, HeatMap, Section, Series, Source, Value,
+    Chart, Figure, HeatColumn, HeatMap, Section, Series, SeriesPoint, Source, Value,
 };
 use pathscope_core::quantity::{counted, duration_ns};
 use pathscope_core::stats::{HalfOctaves, LatencyFigures, LatencyHistogram, Percentile};
@@ -218,7 +218,10 @@ impl KeptPings {
             let source = GROUP.series(&Part::Whole, name, "", Chart::Line);
             let source = Source { place: String::new(), ..source };
             let points = (0..).zip(&self.steps);
-            let points = points.map(|(place, step)| (self.step_ns * place, value(step)));
+            let points = points.map(|(place, step)| {
+                let start_ns = self.step_ns * place;
+                SeriesPoint::over(start_ns, start_ns.saturating_add(self.step_ns), value(step))
+            });
             Series { source, points: points.collect() }
         };
         let mut series: Vec<Series> = RTT
@@ -228,7 +231,7 @@ impl KeptPings {
         if self.steps.iter().any(|step| step.lost > 0) {
             series.push(over_time("lost", &|step| Some(step.lost as f64)));
         }
-        series.retain(|series| series.points.iter().any(|point| point.1.is_some()));
+        series.retain(|series| series.points.iter().any(|point| point.value.is_some()));
         debug_assert!(series.iter().all(|it| it.source.unit != Unit::Distribution));
         series
     }
@@ -290,7 +293,7 @@ mod tests {
         assert_eq!(pings.step_ns, 256_000_000);
         let series = |id: &str| {
             let found = section.series.iter().find(|it| it.source.id == id).expect("a series");
-            found.points.iter().filter_map(|point| Some(point.1? as u64))
+            found.points.iter().filter_map(|point| Some(point.value? as u64))
         };
         assert_eq!(section.series[0].points.len(), 391);
         assert_eq!(series("latency.rtt.max").max(), Some(9_999_999));

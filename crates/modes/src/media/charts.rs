@@ -50,7 +50,7 @@ pub(super) fn drop_unheard(series: &mut Vec<Series>) {
     let is_told = |series: &Series| {
         let is_count = series.source.id.starts_with("media.frames.");
         let is_good = series.source.id.starts_with("media.frames.completed");
-        let happened = || series.points.iter().any(|point| point.1.is_some_and(|it| it > 0.0));
+        let happened = || series.points.iter().any(|point| point.value.is_some_and(|it| it > 0.0));
         !is_count || is_good || happened()
     };
     series.retain(is_told);
@@ -58,6 +58,8 @@ pub(super) fn drop_unheard(series: &mut Vec<Series>) {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::presentation::SeriesPoint;
+
     use super::*;
 
     #[test]
@@ -70,12 +72,13 @@ mod tests {
             ..MediaInterval::default()
         };
         let series = points("down", Some(&interval)).into_iter();
-        let series = series.map(|it| Series { source: it.source, points: vec![(0, it.value)] });
+        let series = series
+            .map(|it| Series { source: it.source, points: vec![SeriesPoint::at(0, it.value)] });
         let mut series: Vec<Series> = series.collect();
         drop_unheard(&mut series);
         let told: Vec<_> = series
             .iter()
-            .map(|it| (it.source.label.as_str(), it.source.chart, it.points[0].1))
+            .map(|it| (it.source.label.as_str(), it.source.chart, it.points[0].value))
             .collect();
         let expected = [
             ("interarrival jitter down", Chart::Line, Some(1.5)),

@@ -4,7 +4,7 @@
 //! Not here: figures and tables (`presentation`), and heat maps, which are there, too.
 
 use pathscope_core::presentation::{
-    BoxRow, Boxes, Chart, Series, Shape, Source, Stretch, Timeline, TimelineRow,
+    BoxRow, Boxes, Chart, Series, SeriesPoint, Shape, Source, Stretch, Timeline, TimelineRow,
 };
 use pathscope_core::stats::{Distribution, LatencyFigures};
 
@@ -126,7 +126,9 @@ fn losses(summary: &MultipathSummary, report: &MultipathReport) -> Vec<Series> {
         let steps = (steps as usize).min(MOST_POINTS).max(losses.lost.len());
         let point = |step: usize| {
             let lost = losses.lost.get(step).copied().unwrap_or(0);
-            (losses.step_ns.saturating_mul(step as u64), Some(lost as f64))
+            let [start_ns, end_ns] =
+                [step, step + 1].map(|step| losses.step_ns.saturating_mul(step as u64));
+            SeriesPoint::over(start_ns, end_ns, Some(lost as f64))
         };
         Series { source, points: (0..steps).map(point).collect() }
     };

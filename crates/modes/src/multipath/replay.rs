@@ -8,7 +8,7 @@ mod tests;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_core::presentation::{Chart, Figure, Section, Series, Table};
+use pathscope_core::presentation::{Chart, Figure, Section, Series, SeriesPoint, Table};
 use pathscope_core::stats::{LatencyHistogram, Percentile};
 
 use super::args::DEFAULT_LATE_BY;
@@ -167,7 +167,7 @@ struct Replaying {
     step: u64,
     /// All paths together, then each.
     latencies: Vec<LatencyHistogram>,
-    points: Vec<Vec<(u64, Option<f64>)>>,
+    points: Vec<Vec<SeriesPoint>>,
 }
 
 impl Replaying {
@@ -246,10 +246,11 @@ impl Replaying {
         let at_ns = |step: u64| self.step_ns.saturating_mul(step);
         for (points, latencies) in self.points.iter_mut().zip(&mut self.latencies) {
             let median = Percentile::of(latencies, 50.0).value_ns;
-            points.push((at_ns(self.step), median.map(|median| median as f64)));
+            let (start_ns, end_ns) = (at_ns(self.step), at_ns(self.step + 1));
+            points.push(SeriesPoint::over(start_ns, end_ns, median.map(|median| median as f64)));
             if next > self.step + 1 {
                 // A gap is told once, however long it is.
-                points.push((at_ns(self.step + 1), None));
+                points.push(SeriesPoint::over(end_ns, at_ns(next), None));
             }
             if !latencies.is_empty() {
                 latencies.clear();
@@ -276,7 +277,7 @@ impl Replaying {
 }
 
 /// The medians of all paths together and of each, over time.
-fn series(names: &[String], points: Vec<Vec<(u64, Option<f64>)>>) -> Vec<Series> {
+fn series(names: &[String], points: Vec<Vec<SeriesPoint>>) -> Vec<Series> {
     let source = |part: &Part, name, label: String| {
         let source = GROUP.series(part, name, "", Chart::Line);
         pathscope_core::presentation::Source { label, place: String::new(), ..source }
@@ -287,5 +288,5 @@ fn series(names: &[String], points: Vec<Vec<(u64, Option<f64>)>>) -> Vec<Series>
     });
     let sources = [all].into_iter().chain(each);
     let series = sources.zip(points).map(|(source, points)| Series { source, points });
-    series.filter(|it| it.points.iter().any(|(_, value)| value.is_some())).collect()
+    series.filter(|it| it.points.iter().any(|point| point.value.is_some())).collect()
 }

@@ -2,6 +2,7 @@
 //! the values of a setting that is swept.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{Estimate, EstimateLine, Estimates, Table};
@@ -13,14 +14,14 @@ use crate::figures::found;
 use crate::pivot::{Cell, pivot};
 use crate::runs::{Rounds, Run, Sweep, Swept};
 
-/// The numbers of a figure in all runs of one test at one point on one side, each with its run's begin in time since that of the document.
+/// The numbers of a figure in all runs of one test at one point on one side, each with its run's time since the begin of the document.
 pub(super) struct Line {
     /// Any of its runs, for its test, its point and its side.
     pub(super) run: Run,
     pub(super) label: String,
     pub(super) id: String,
     pub(super) unit: Unit,
-    pub(super) numbers: Vec<(u64, f64)>,
+    pub(super) numbers: Vec<(Range<u64>, f64)>,
 }
 
 impl Line {
@@ -67,10 +68,17 @@ pub(super) fn lines(measurements: &[Measurement]) -> Vec<Line> {
                 lines.push(Line { run, label, id, unit, numbers: Vec::new() });
                 lines.len() - 1
             });
-            lines[place].numbers.push((measurement.start_ns, it.number));
+            lines[place].numbers.push((time_of(measurement), it.number));
         }
     }
     lines
+}
+
+/// From its begin until the end of its last interval.
+fn time_of(measurement: &Measurement) -> Range<u64> {
+    let ends = measurement.intervals.iter().filter_map(|interval| Some(interval.either()?.end_ns));
+    let start_ns = measurement.start_ns;
+    start_ns..start_ns.saturating_add(ends.max().unwrap_or(0))
 }
 
 /// A chart for each figure over the values of a setting that is swept: of several that of the most values, the others side by side.

@@ -1,7 +1,9 @@
 //! Repeated runs as a view needs them: a row for each as it ends, and of all of them the median of each figure that the tests are for, how well
 //! it is known, and each run over time.
 
-use pathscope_core::presentation::{Chart, Figure, Row, Section, Series, Source, Table, Value};
+use pathscope_core::presentation::{
+    Chart, Figure, Row, Section, Series, SeriesPoint, Source, Table, Value,
+};
 use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::stats::median;
 
@@ -59,7 +61,11 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement], hosts: &Hosts) -> 
             chart: Chart::Line,
             ..Source::default()
         },
-        points: line.numbers.iter().map(|(at, number)| (*at, Some(*number))).collect(),
+        points: line
+            .numbers
+            .iter()
+            .map(|(time, number)| SeriesPoint::over(time.start, time.end, Some(*number)))
+            .collect(),
     });
     let done = Figure::new("rounds", Value::Count(u64::from(rounds.done)));
     let asked = if rounds.least == rounds.most {

@@ -12,6 +12,7 @@ use super::estimates::{EstimatesData, data};
 use super::extents::{BoxData, TimelineData};
 use super::scatter::ScatterData;
 use super::unit::UnitData;
+use crate::course::{Axis, axis_of, course, seconds};
 use crate::words::clean;
 
 /// A chart of a section.
@@ -19,13 +20,13 @@ use crate::words::clean;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ChartData {
     /// Figures over one axis of time, those of each unit in a panel of their own.
-    Time { title: String, panels: Vec<Panel> },
+    Time { title: String, range: Axis, panels: Vec<Panel> },
     /// Distributions of durations.
     Distribution { title: String, unit: UnitData, shapes: Vec<ShapeData> },
     /// Numbers with their intervals at places beside one another.
     Estimates { title: String, estimates: EstimatesData },
     /// Distributions of durations over time, all on the same axes.
-    Heat { title: String, unit: UnitData, edges: Vec<u64>, maps: Vec<HeatData> },
+    Heat { title: String, range: Axis, unit: UnitData, edges: Vec<u64>, maps: Vec<HeatData> },
     /// What became of several things over time.
     Stretches(TimelineData),
     /// Distributions side by side.
@@ -68,13 +69,14 @@ pub struct Panel {
     lines: Vec<LineData>,
 }
 
-/// One figure over time: seconds and values, none in a gap.
+/// One figure over time: where it is drawn, its value, none in a gap, and begin and end of the time that it is of, all in seconds. Where
+/// it is drawn at one of those, a line is held there.
 #[derive(Debug, Serialize)]
 pub struct LineData {
     label: String,
     is_area: bool,
     is_stacked: bool,
-    points: Vec<(f64, Option<f64>)>,
+    points: Vec<(f64, Option<f64>, f64, f64)>,
 }
 
 /// One distribution: the upper edge of each bucket that holds something, and how many it holds.
@@ -95,17 +97,18 @@ pub struct HeatData {
     columns: Vec<(f64, f64, usize, Vec<u64>)>,
 }
 
-/// The charts of what a section measured; those of nothing are left out.
+/// The charts of what a section measured; those of nothing are left out. All that are over time have the same axis.
 pub fn charts(section: &Section) -> Vec<ChartData> {
     let name = |what: &str| named(section, what);
     let titled = |title: &str| name(&clean(title));
+    let range = axis_of(section);
     let estimates = section.estimates.iter().filter_map(|it| {
         Some(ChartData::Estimates { title: titled(&it.title), estimates: data(it)? })
     });
     let mut charts: Vec<ChartData> = estimates.collect();
     let panels = panels(&section.series);
     if !panels.is_empty() {
-        charts.push(ChartData::Time { title: name("over time"), panels });
+        charts.push(ChartData::Time { title: name("over time"), range, panels });
     }
     let shapes: Vec<ShapeData> = section.distributions.iter().filter_map(shape).collect();
     if !shapes.is_empty() {
@@ -115,14 +118,14 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     }
     let boxes = section.boxes.iter().filter_map(|it| BoxData::of(it, titled(&it.title)));
     charts.extend(boxes.map(ChartData::Boxes));
-    charts.extend(heat(&section.heat_maps, name("distribution over time")));
+    charts.extend(heat(&section.heat_maps, range, name("distribution over time")));
     let timelines = section.timelines.iter();
-    let timelines = timelines.filter_map(|it| TimelineData::of(it, titled(&it.title)));
+    let timelines = timelines.filter_map(|it| TimelineData::of(it, range, titled(&it.title)));
     charts.extend(timelines.map(ChartData::Stretches));
     let bars = section.bars.iter().filter_map(|it| BarsData::of(it, titled(&it.title)));
     charts.extend(bars.map(ChartData::Bars));
     let scatters = section.scatters.iter();
-    let scatters = scatters.filter_map(|it| ScatterData::of(it, titled(&it.title)));
+    let scatters = scatters.filter_map(|it| ScatterData::of(it, range, titled(&it.title)));
     charts.extend(scatters.map(ChartData::Scatter));
     charts
 }
@@ -131,7 +134,7 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
 pub fn background(section: &Section, background: &Background) -> Option<ChartData> {
     let panels = panels(&background.series);
     let title = named(section, &format!("{} over time", clean(&background.title)));
-    (!panels.is_empty()).then_some(ChartData::Time { title, panels })
+    (!panels.is_empty()).then(|| ChartData::Time { title, range: axis_of(section), panels })
 }
 
 fn named(section: &Section, what: &str) -> String {
@@ -141,7 +144,7 @@ fn named(section: &Section, what: &str) -> String {
 /// Figures of one unit share a panel; parts of a whole have one of their own.
 fn panels(series: &[Series]) -> Vec<Panel> {
     let mut panels: Vec<((Unit, bool), Vec<&Series>)> = Vec::new();
-    for one in series.iter().filter(|series| values(series).count() > 0) {
+    for one in series.iter().filter(|series| series.numbers().count() > 0) {
         let key = (one.source.unit, is_stacked(one));
         match panels.iter_mut().find(|(other, _)| *other == key) {
             Some((_, same)) => same.push(one),
@@ -149,7 +152,7 @@ fn panels(series: &[Series]) -> Vec<Panel> {
         }
     }
     let panel = |((kind, _), series): ((Unit, bool), Vec<&Series>)| Panel {
-        unit: UnitData::of(kind, series.iter().flat_map(|series| values(series))),
+        unit: UnitData::of(kind, series.iter().flat_map(|series| series.numbers())),
         lines: series.into_iter().map(line).collect(),
     };
     panels.into_iter().map(panel).collect()
@@ -160,14 +163,14 @@ fn is_stacked(series: &Series) -> bool {
 }
 
 fn line(series: &Series) -> LineData {
-    let point = |&(at_ns, value): &(u64, Option<f64>)| {
-        (at_ns as f64 / 1e9, value.filter(|value| value.is_finite()))
-    };
+    // A bar is as long as its time, and needs no ends.
+    let stops =
+        course(&series.points).into_iter().filter(|it| !(is_stacked(series) && it.is_edge()));
     LineData {
         label: clean(&series.source.label),
         is_area: series.source.chart == Chart::Area,
         is_stacked: is_stacked(series),
-        points: series.points.iter().map(point).collect(),
+        points: stops.map(|it| (it.at, it.value, it.start, it.end)).collect(),
     }
 }
 
@@ -184,7 +187,7 @@ fn shape(shape: &Shape) -> Option<ShapeData> {
 }
 
 /// Maps of durations share their ranges: from the first to the last of any that holds something.
-fn heat(maps: &[HeatMap], title: String) -> Option<ChartData> {
+fn heat(maps: &[HeatMap], range: Axis, title: String) -> Option<ChartData> {
     let columns = || maps.iter().flat_map(|map| &map.columns);
     let filled = || columns().flat_map(|column| column.counts.filled().map(|(range, _)| range));
     let (first, last) = filled().min().zip(filled().max())?;
@@ -194,7 +197,7 @@ fn heat(maps: &[HeatMap], title: String) -> Option<ChartData> {
         columns: map.columns.iter().filter_map(|column| self::column(column, first)).collect(),
     };
     let unit = UnitData::of(Unit::Duration, edges.iter().map(|&edge| edge as f64));
-    Some(ChartData::Heat { title, unit, edges, maps: maps.iter().map(data).collect() })
+    Some(ChartData::Heat { title, range, unit, edges, maps: maps.iter().map(data).collect() })
 }
 
 fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, Vec<u64>)> {
@@ -202,10 +205,6 @@ fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, 
     let (first, last) = (filled.first()?.0, filled.last()?.0);
     let mut counts = vec![0; last - first + 1];
     filled.iter().for_each(|&(range, count)| counts[range - first] = count);
-    let [start, end] = [column.start_ns, column.end_ns].map(|at_ns| at_ns as f64 / 1e9);
+    let [start, end] = [column.start_ns, column.end_ns].map(seconds);
     Some((start, end, first - first_of_all, counts))
-}
-
-fn values(series: &Series) -> impl Iterator<Item = f64> {
-    series.points.iter().filter_map(|&(_, value)| value.filter(|value| value.is_finite()))
 }

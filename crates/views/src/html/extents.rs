@@ -3,16 +3,15 @@
 use pathscope_core::presentation::{Boxes, Timeline};
 use serde::Serialize;
 
-use crate::words::clean;
-
 use super::unit::UnitData;
+use crate::course::{Axis, seconds};
+use crate::words::clean;
 
 /// What became of several things over time.
 #[derive(Debug, Serialize)]
 pub struct TimelineData {
     title: String,
-    start: f64,
-    end: f64,
+    range: Axis,
     rows: Vec<String>,
     kinds: Vec<String>,
     /// Of each stretch: its row, its begin and end, its kind, and more of it in words.
@@ -30,8 +29,7 @@ pub struct BoxData {
 
 impl TimelineData {
     /// Of a timeline; none where nothing is told of anything.
-    pub fn of(timeline: &Timeline, title: String) -> Option<Self> {
-        let seconds = |at_ns: u64| at_ns as f64 / 1e9;
+    pub fn of(timeline: &Timeline, range: Axis, title: String) -> Option<Self> {
         let mut kinds: Vec<String> = Vec::new();
         let mut stretches = Vec::new();
         for (row, it) in timeline.rows.iter().enumerate() {
@@ -47,8 +45,7 @@ impl TimelineData {
         }
         (!stretches.is_empty()).then(|| Self {
             title,
-            start: seconds(timeline.start_ns),
-            end: seconds(timeline.end_ns),
+            range,
             rows: timeline.rows.iter().map(|row| clean(&row.label)).collect(),
             kinds,
             stretches,

@@ -6,8 +6,7 @@ const heat = (data, { axis, digits, escaped, ink, told, tooltip }) => {
   const drawn = data.maps.map((map) => ({ label: map.label, cells: cells(map), columns: map.columns }));
   const all = drawn.flatMap((map) => map.cells);
   const most = all.reduce((most, cell) => Math.max(most, cell[4]), 1);
-  const columns = data.maps.flatMap((map) => map.columns);
-  const begin = Math.floor(Math.min(...columns.map((column) => column[0]))), last = Math.max(...columns.map((column) => column[1]));
+  const [begin, last] = data.range;
   const ranges = data.edges.length - 1;
   const duration = (range) => told(data.edges[range], data.unit);
   let current = drawn[0];
@@ -24,7 +23,7 @@ const heat = (data, { axis, digits, escaped, ink, told, tooltip }) => {
     return {
       animation: false, aria: { enabled: false },
       grid: { left: 64, right: 24, top: 40, bottom: 72 },
-      xAxis: axis({ type: "value", min: begin, max: Math.max(last, begin + 0.001), axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } }),
+      xAxis: axis({ type: "value", min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } }),
       yAxis: axis({ type: "value", name: data.unit.name, min: 0, max: ranges, interval: Math.ceil(ranges / 10), axisLabel: { color: ink().text, formatter: (range) => (Number.isInteger(range) ? digits(data.edges[range] / data.unit.multiple) : "") } }),
       dataZoom: [{ type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
       toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },

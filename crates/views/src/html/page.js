@@ -117,7 +117,7 @@
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;
       place = Math.min(laid.points - 1, Math.max(0, place + step));
-      chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: place });
+      chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: laid.places?.[place] ?? place });
       event.preventDefault();
     });
     return { chart, draw };

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pathscope_core::error::Failure;
 use pathscope_core::presentation::{
-    Background, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Stretch,
-    Table, Timeline, Value,
+    Background, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series,
+    SeriesPoint, Stretch, Table, Timeline, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::shell::command_line;
@@ -250,12 +250,16 @@ fn table(table: &Table) -> Markup {
 
 /// What a line of a chart is drawn from.
 fn points(series: &Series) -> Markup {
-    let row = |&(at_ns, number): &(u64, Option<f64>)| {
-        let value = number.map_or(Value::Absent, |number| Value::of(series.source.unit, number));
-        vec![Value::Duration(at_ns), value]
+    let has_length = series.points.iter().any(|point| point.end_ns > point.start_ns);
+    let row = |point: &SeriesPoint| {
+        let value =
+            point.value.map_or(Value::Absent, |number| Value::of(series.source.unit, number));
+        let end = has_length.then_some(Value::Duration(point.end_ns));
+        [Value::Duration(point.start_ns)].into_iter().chain(end).chain([value]).collect::<Vec<_>>()
     };
     let label = series.source.label.as_str();
-    let rows = Table::new("", ["time", label], series.points.iter().map(row));
+    let heads = if has_length { vec!["from", "until", label] } else { vec!["time", label] };
+    let rows = Table::new("", heads, series.points.iter().map(row));
     numbers_of(&format!("{label} over time"), &rows)
 }
 

@@ -2,8 +2,7 @@
 "use strict";
 const scatter = (data, { axis, digits, escaped, ink, told, tooltip }) => {
   const CROSS = "path://M0,1 L1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 Z";
-  const all = data.kinds.flatMap((kind) => kind.points);
-  const begin = Math.floor(all.reduce((least, point) => Math.min(least, point[0]), Infinity)), last = all.reduce((most, point) => Math.max(most, point[0]), begin + 0.001);
+  const [begin, last] = data.range;
   const troubles = data.kinds.filter((kind) => kind.is_trouble);
   const marks = (kind, place) => (kind.is_trouble ? { symbol: CROSS, symbolSize: 9, symbolRotate: 45 * troubles.indexOf(kind), color: ink().bad } : { symbol: ["circle", "emptyRect", "emptyTriangle"][place % 3], symbolSize: 5, color: ink().colors[place % 4] });
   const option = (isLog) => (hidden) => ({

@@ -4,12 +4,14 @@ use pathscope_core::presentation::{Scatter, Table, Value};
 use serde::Serialize;
 
 use super::unit::UnitData;
+use crate::course::{Axis, seconds};
 use crate::words::clean;
 
 /// A mark for each of many things.
 #[derive(Debug, Serialize)]
 pub struct ScatterData {
     pub title: String,
+    range: Axis,
     unit: UnitData,
     kinds: Vec<DotsData>,
     note: String,
@@ -25,7 +27,7 @@ struct DotsData {
 
 impl ScatterData {
     /// That of a section, under this title; none where there is nothing to draw.
-    pub fn of(scatter: &Scatter, title: String) -> Option<Self> {
+    pub fn of(scatter: &Scatter, range: Axis, title: String) -> Option<Self> {
         let kinds = scatter.kinds.iter().map(|dots| DotsData {
             label: clean(&dots.label),
             is_trouble: dots.is_trouble,
@@ -33,14 +35,14 @@ impl ScatterData {
                 .points
                 .iter()
                 .filter(|point| point.1.is_finite())
-                .map(|&(at_ns, amount)| (at_ns as f64 / 1e9, amount))
+                .map(|&(at_ns, amount)| (seconds(at_ns), amount))
                 .collect(),
         });
         let kinds: Vec<DotsData> = kinds.filter(|dots| !dots.points.is_empty()).collect();
         let amounts = kinds.iter().flat_map(|dots| &dots.points).map(|point| point.1);
         let unit = UnitData::of(scatter.source.unit, amounts);
         let note = clean(&scatter.note);
-        (!kinds.is_empty()).then_some(Self { title, unit, kinds, note })
+        (!kinds.is_empty()).then_some(Self { title, range, unit, kinds, note })
     }
 
     /// How many things are here.

@@ -3,8 +3,7 @@
 "use strict";
 const stretches = (data, { axis, digits, escaped, ink, tooltip }) => {
   const MOST_WORDS = 12, ROW = 44;
-  // An axis of seconds begins with a whole one, as those above it.
-  const [begin, last] = [Math.floor(data.start), Math.max(data.end, data.start + 0.001)];
+  const [begin, last] = data.range;
   const isInstant = ([, start, end]) => start === end;
   const hasRoom = data.stretches.filter(isInstant).length <= MOST_WORDS;
   // Instants of one row are told in turns above and below it, so that neighbours can be read.

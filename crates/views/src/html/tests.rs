@@ -3,8 +3,8 @@
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
     Background, Bar, Bars, BoxRow, Boxes, Chart, CommandLine, Dots, Estimate, EstimateLine,
-    Estimates, Figure, HeatColumn, HeatMap, Level, Presentation, Scatter, Section, Series, Shape,
-    Source, Stretch, Table, Timeline, TimelineRow, Value,
+    Estimates, Figure, HeatColumn, HeatMap, Level, Presentation, Scatter, Section, Series,
+    SeriesPoint, Shape, Source, Stretch, Table, Timeline, TimelineRow, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
@@ -20,7 +20,11 @@ fn source(id: &str, label: &str, unit: Unit, chart: Chart) -> Source {
 fn presentation(label: &str) -> Presentation {
     let rate = Series {
         source: source("goodput.rate.up", label, Unit::BitRate, Chart::Area),
-        points: vec![(0, Some(8e8)), (1_000_000_000, None), (2_000_000_000, Some(9.5e8))],
+        points: vec![
+            SeriesPoint::over(0, 1_000_000_000, Some(8e8)),
+            SeriesPoint::over(1_000_000_000, 2_000_000_000, None),
+            SeriesPoint::over(2_000_000_000, 3_000_000_000, Some(9.5e8)),
+        ],
     };
     let buckets = vec![
         Bucket { upper_ns: 20_000, count: 90 },
@@ -113,7 +117,15 @@ fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
     assert_eq!(panel["unit"]["multiple"], 1e6);
     assert_eq!(
         panel["lines"][0]["points"],
-        serde_json::json!([[0.0, 8e8], [1.0, null], [2.0, 9.5e8]])
+        serde_json::json!([
+            [0.0, 8e8, 0.0, 1.0],
+            [0.5, 8e8, 0.0, 1.0],
+            [1.0, 8e8, 0.0, 1.0],
+            [1.5, null, 1.0, 2.0],
+            [2.0, 9.5e8, 2.0, 3.0],
+            [2.5, 9.5e8, 2.0, 3.0],
+            [3.0, 9.5e8, 2.0, 3.0],
+        ])
     );
     assert_eq!(charts[1]["kind"], "distribution");
     assert_eq!(
@@ -194,7 +206,7 @@ fn stretches_of_a_kind_are_drawn_alike_and_stand_in_a_table_too() {
 fn parts_of_a_whole_have_a_panel_of_their_own() {
     let series = |label: &str, chart| Series {
         source: source("multipath.path.first", label, Unit::Count, chart),
-        points: vec![(0, Some(1.0)), (1, Some(2.0))],
+        points: vec![SeriesPoint::over(0, 2, Some(1.0)), SeriesPoint::over(2, 4, Some(2.0))],
     };
     let section = Section {
         series: vec![

@@ -13,6 +13,7 @@ use pathscope_core::stats::half_octave_edge_ns;
 
 use super::estimates::{Spans, spans};
 use super::page::{MOST_LINES, MOST_PANELS};
+use crate::course::{Axis, Stop, axis, course, seconds, times};
 use crate::findings::{ending, or_name};
 use crate::value::{axis_unit, shown_alone};
 use crate::words::clean;
@@ -48,7 +49,7 @@ pub struct Remark {
 pub enum Panels {
     /// Figures over time in seconds, those of each unit in a panel of their own; when each measurement began, where there are
     /// several.
-    Time { panels: Vec<Lines>, phases: Vec<(f64, String)> },
+    Time { axis: Axis, panels: Vec<Lines>, phases: Vec<(f64, String)> },
     /// How many took how long.
     Durations(Vec<Counts>),
     /// How many took how long, and when.
@@ -71,8 +72,8 @@ pub struct Line {
     /// What it came to in all, where there is one measurement.
     pub value: Option<String>,
     pub is_area: bool,
-    /// Seconds and values in the base unit; none in a gap.
-    pub points: Vec<(f64, Option<f64>)>,
+    /// What it goes through, in the base unit.
+    pub stops: Vec<Stop>,
 }
 
 /// How many durations were in which range.
@@ -137,7 +138,7 @@ pub fn main(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Op
 /// The sections that have something to draw. What stands above all measurements, such as all runs, is drawn in their place.
 fn charted(presentation: &Presentation) -> Vec<&Section> {
     let has_any = |section: &&Section| {
-        section.series.iter().any(|series| values(series).count() > 0)
+        section.series.iter().any(|series| series.numbers().count() > 0)
             || section.distributions.iter().any(|shape| shape.distribution.count > 0)
             || !section.heat_maps.is_empty()
             || !section.estimates.is_empty()
@@ -179,9 +180,9 @@ fn over_time(sections: &[&Section]) -> Option<Panels> {
     let mut panels: Vec<(Unit, Vec<Line>)> = Vec::new();
     let mut phases = Vec::new();
     for section in sections {
-        let drawn = || section.series.iter().filter(|series| values(series).count() > 0);
-        let starts = drawn().filter_map(|series| series.points.first()).map(|(at_ns, _)| *at_ns);
-        phases.extend(starts.min().map(|at_ns| (at_ns as f64 / 1e9, clean(&section.title))));
+        let drawn = || section.series.iter().filter(|series| series.numbers().count() > 0);
+        let starts = drawn().filter_map(|series| series.points.first()).map(|point| point.start_ns);
+        phases.extend(starts.min().map(|at_ns| (seconds(at_ns), clean(&section.title))));
         for series in drawn() {
             let unit = series.source.unit;
             let place = panels.iter().position(|(other, _)| *other == unit).unwrap_or_else(|| {
@@ -193,7 +194,7 @@ fn over_time(sections: &[&Section]) -> Option<Panels> {
         }
     }
     let panel = |(unit, lines): (Unit, Vec<Line>)| {
-        let all = lines.iter().flat_map(|line| line.points.iter().filter_map(|point| point.1));
+        let all = lines.iter().flat_map(|line| line.stops.iter().filter_map(|stop| stop.value));
         let (unit, multiple) = axis_unit(unit, all);
         Lines { unit: unit.to_owned(), multiple, lines }
     };
@@ -202,22 +203,20 @@ fn over_time(sections: &[&Section]) -> Option<Panels> {
     let panels: Vec<Lines> = panels.into_iter().take(MOST_UNITS).map(panel).collect();
     phases.sort_by(|one, other| one.0.total_cmp(&other.0));
     let phases = if phases.len() > 1 { phases } else { Vec::new() };
-    (!panels.is_empty()).then_some(Panels::Time { panels, phases })
+    let axis = axis(times(sections.iter().flat_map(|section| &section.series)));
+    (!panels.is_empty()).then_some(Panels::Time { axis, panels, phases })
 }
 
 /// Puts a series at the end of the line of its name, after a gap, or begins that line.
 fn add(lines: &mut Vec<Line>, series: &Series, value: Option<String>) {
     let label = clean(&series.source.label);
-    let points = series
-        .points
-        .iter()
-        .map(|&(at_ns, value)| (at_ns as f64 / 1e9, value.filter(|value| value.is_finite())));
+    let stops = course(&series.points);
     if let Some(line) = lines.iter_mut().find(|line| line.label == label) {
-        let last = line.points.last().map(|point| (point.0, None));
-        line.points.extend(last.into_iter().chain(points));
+        let gap = line.stops.last().map(|last| Stop { value: None, ..*last });
+        line.stops.extend(gap.into_iter().chain(stops));
     } else if lines.len() < MOST_LINES {
         let is_area = series.source.chart == Form::Area;
-        lines.push(Line { label, value, is_area, points: points.collect() });
+        lines.push(Line { label, value, is_area, stops });
     }
 }
 
@@ -226,10 +225,6 @@ fn figure(section: &Section, series: &Series) -> Option<String> {
     let mut figures = section.figures.iter();
     let found = figures.find(|it| !it.id.is_empty() && it.id == series.source.id)?;
     (found.value != Value::Absent).then(|| clean(&shown_alone(&found.value)))
-}
-
-fn values(series: &Series) -> impl Iterator<Item = f64> {
-    series.points.iter().filter_map(|&(_, value)| value.filter(|value| value.is_finite()))
 }
 
 /// Histograms, all over the same ranges.
@@ -285,7 +280,7 @@ fn fields(sections: &[&Section]) -> Option<Panels> {
     let maps = sections.iter().flat_map(|section| &section.heat_maps);
     let panel = |map: &HeatMap| {
         let fields = map.columns.iter().flat_map(|column| {
-            let [start, end] = [column.start_ns, column.end_ns].map(|at_ns| at_ns as f64 / 1e9);
+            let [start, end] = [column.start_ns, column.end_ns].map(seconds);
             column.counts.filled().map(move |(range, count)| {
                 let [least, most] = [range, range + 1].map(|edge| half_octave_edge_ns(edge) as f64);
                 (start..end, least..most, count)

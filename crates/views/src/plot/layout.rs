@@ -11,6 +11,7 @@ use super::page::{
     BAD, DASHES, FAINT, Field, GRID, INK, LEFT, LINES, MARGIN, MARKED, PAPER, Page, ROW, WIDTH,
     WORDS, panel_height,
 };
+use crate::course::{Axis, Stop};
 use crate::value::shown_alone;
 use crate::words;
 
@@ -56,7 +57,7 @@ pub fn laid_out(chart: &Chart) -> Drawing {
         page.words((MARGIN, page.top), row, Anchor::Start, color);
     }
     match &chart.panels {
-        Panels::Time { panels, phases } => page.time(panels, phases),
+        Panels::Time { axis, panels, phases } => page.time(*axis, panels, phases),
         Panels::Durations(panels) => page.durations(panels),
         Panels::Fields(panels) => page.fields(panels),
         Panels::Estimates(panels) => page.estimates(panels),
@@ -72,16 +73,7 @@ pub fn laid_out(chart: &Chart) -> Drawing {
 
 impl Page {
     /// Figures over one axis of time.
-    fn time(&mut self, panels: &[Lines], phases: &[(f64, String)]) {
-        let times = || {
-            panels
-                .iter()
-                .flat_map(|panel| &panel.lines)
-                .flat_map(|line| &line.points)
-                .map(|point| point.0)
-        };
-        let (first, last) = (times().fold(f64::MAX, f64::min).floor(), times().fold(0.0, f64::max));
-        let last = last.max(first + 0.001);
+    fn time(&mut self, (first, last): Axis, panels: &[Lines], phases: &[(f64, String)]) {
         let names = panels
             .iter()
             .flat_map(|panel| &panel.lines)
@@ -92,7 +84,7 @@ impl Page {
         let height = panel_height(panels.len());
         for (at, panel) in panels.iter().enumerate() {
             let values =
-                panel.lines.iter().flat_map(|line| line.points.iter().filter_map(|point| point.1));
+                panel.lines.iter().flat_map(|line| line.stops.iter().filter_map(|stop| stop.value));
             let most = values.fold(0.0, f64::max) / panel.multiple;
             let top = self.top + 36.0;
             let field = Field {
@@ -220,7 +212,12 @@ impl Page {
     fn lines(&mut self, field: &Field, panel: &Lines) {
         for (at, line) in panel.lines.iter().enumerate() {
             let (color, dash) = (LINES[at % 4], DASHES[(at + at / 4) % 4]);
-            let few = line.points.len() <= DOTTED;
+            let dots = line.stops.iter().filter(|stop| !stop.is_edge());
+            let dots: Vec<Place> =
+                dots.filter_map(|stop| place(field, panel.multiple, stop)).collect();
+            if dots.len() <= DOTTED {
+                dots.into_iter().for_each(|place| self.dot(place, color));
+            }
             for segment in segments(field, panel.multiple, line) {
                 let ends = segment
                     .first()
@@ -230,11 +227,9 @@ impl Page {
                     let within = segment.iter().copied().chain(ends).collect();
                     self.marks.push(Mark::Area { within, color, opacity: 0.13 });
                 }
-                if few || segment.len() == 1 {
-                    segment.iter().for_each(|&place| self.dot(place, color));
-                }
-                if segment.len() > 1 {
-                    self.line(segment, color, 2.0, dash);
+                match segment[..] {
+                    [alone] => self.dot(alone, color),
+                    _ => self.line(segment, color, 2.0, dash),
                 }
             }
         }
@@ -243,7 +238,7 @@ impl Page {
 
     /// Each at the height of its line's last value, or as near to it as the others leave room.
     fn names(&mut self, field: &Field, panel: &Lines) {
-        let last = |line: &Line| line.points.iter().rev().find_map(|point| point.1);
+        let last = |line: &Line| line.stops.iter().rev().find_map(|stop| stop.value);
         let mut names: Vec<(f64, usize)> = Vec::new();
         for (at, line) in panel.lines.iter().enumerate() {
             names.extend(last(line).map(|value| (field.y(value / panel.multiple), at)));
@@ -303,13 +298,16 @@ fn rows(field: &Field, marks: &[(String, u64)]) -> Vec<usize> {
     marks.iter().map(row).collect()
 }
 
+/// Where a value stands; none of a gap.
+fn place(field: &Field, multiple: f64, stop: &Stop) -> Option<Place> {
+    Some((field.x(stop.at), field.y(stop.value? / multiple)))
+}
+
 /// A line's places between its gaps. Where many share a pixel, the highest and the lowest of them are enough.
 fn segments(field: &Field, multiple: f64, line: &Line) -> Vec<Vec<Place>> {
-    let gaps = line.points.split(|point| point.1.is_none());
-    let places = gaps.filter(|points| !points.is_empty()).map(|points| {
-        let places = points
-            .iter()
-            .filter_map(|&(at, value)| Some((field.x(at), field.y(value? / multiple))));
+    let gaps = line.stops.split(|stop| stop.value.is_none());
+    let places = gaps.filter(|stops| !stops.is_empty()).map(|stops| {
+        let places = stops.iter().filter_map(|stop| place(field, multiple, stop));
         let places: Vec<Place> = places.collect();
         let pixels = places.chunk_by(|one, other| one.0 as u32 == other.0 as u32);
         pixels.flat_map(thinned).collect()

@@ -3,7 +3,8 @@
 use pathscope_core::error::Failure;
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Chart, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Shape, Source, Value,
+    Chart, Figure, HeatColumn, HeatMap, Presentation, Section, Series, SeriesPoint, Shape, Source,
+    Value,
 };
 use pathscope_core::record::Check;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves, Percentile};
@@ -21,7 +22,9 @@ fn figure(id: &str, label: &str, value: Value) -> Figure {
 }
 
 fn series(source: Source, values: &[Option<f64>]) -> Series {
-    let points = values.iter().enumerate().map(|(at, value)| (at as u64 * 1_000_000_000, *value));
+    let second = |at: u64| at * 1_000_000_000;
+    let points = (0..).zip(values);
+    let points = points.map(|(at, value)| SeriesPoint::over(second(at), second(at + 1), *value));
     Series { source, points: points.collect() }
 }
 
@@ -139,7 +142,7 @@ fn a_rate_is_drawn_over_time_with_the_latency_below_and_gaps_stay_gaps() {
         "900.0 Mbit/s",
         "µs",
         "RTT p50",
-        "4 s",
+        "5 s",
     ] {
         assert!(texts.contains(&text), "{text} in {texts:?}");
     }
@@ -171,11 +174,11 @@ fn several_measurements_share_one_axis_of_time_and_several_latencies_one_of_dura
     let mut second = of_a_rate("goodput up");
     second.title = "goodput again".to_owned();
     for it in &mut second.series {
-        it.points.iter_mut().for_each(|point| point.0 += 10_000_000_000);
+        it.points.iter_mut().for_each(|point| point.moved(10_000_000_000));
     }
     let svg = drawn(&result("survey", vec![of_a_rate("goodput up"), second, of_a_latency()]));
     let found = texts(&svg);
-    for text in ["goodput up", "goodput again", "14 s"] {
+    for text in ["goodput up", "goodput again", "15 s"] {
         assert!(found.contains(&text), "{text} in {found:?}");
     }
     assert_eq!(found.iter().filter(|it| **it == "RTT p50").count(), 1, "{found:?}");
@@ -227,7 +230,10 @@ fn nothing_that_a_peer_says_is_obeyed() {
 #[test]
 fn a_long_run_makes_no_large_file() {
     let mut section = of_a_rate("goodput up");
-    let points = (0..100_000).map(|at| (at * 1_000_000_000, Some((at % 1_000) as f64 * 1e6)));
+    let points = (0..100_000).map(|at| {
+        let start_ns = at * 1_000_000_000;
+        SeriesPoint::over(start_ns, start_ns + 1_000_000_000, Some((at % 1_000) as f64 * 1e6))
+    });
     section.series[1].points = points.collect();
     let svg = drawn(&result("goodput", vec![section]));
     assert!(svg.len() < 60_000, "{}", svg.len());

@@ -1,7 +1,7 @@
 //! A figure over time as one row of blocks.
 
 use pathscope_core::figure::{Better, Unit};
-use pathscope_core::presentation::Series;
+use pathscope_core::presentation::{Series, SeriesPoint};
 use pathscope_core::quantity::{count, duration_range, rate_range};
 
 use super::line::{Line, Style};
@@ -26,9 +26,15 @@ pub fn has_any(series: &[Series]) -> bool {
     series.iter().any(|series| has_course(series) && extremes(series).is_some())
 }
 
+/// Its points, as far as it has values: what had no time to have one at the end is no gap to be looked at.
+fn course(series: &Series) -> &[SeriesPoint] {
+    let last = series.points.iter().rposition(|point| point.number().is_some());
+    last.map_or(&[], |last| &series.points[..=last])
+}
+
 /// A range without its course is no news of a run that was cut off: its figures say more.
 fn has_course(series: &Series) -> bool {
-    series.points.len() >= LEAST_BLOCKS
+    course(series).len() >= LEAST_BLOCKS
 }
 
 fn add(page: &mut Page, series: &Series, start: usize) {
@@ -47,7 +53,7 @@ fn add(page: &mut Page, series: &Series, start: usize) {
 
 /// The least and the greatest value; `None` unless there are two to compare.
 fn extremes(series: &Series) -> Option<(f64, f64)> {
-    let values = || series.points.iter().filter_map(|&(_, value)| number(value));
+    let values = || series.numbers();
     (values().count() > 1).then(|| values().fold((f64::INFINITY, f64::NEG_INFINITY), widen))
 }
 
@@ -55,24 +61,20 @@ fn widen((least, most): (f64, f64), value: f64) -> (f64, f64) {
     (least.min(value), most.max(value))
 }
 
-/// What is not finite is as good as absent.
-fn number(value: Option<f64>) -> Option<f64> {
-    value.filter(|value| value.is_finite())
-}
-
 /// A block for each point, or for several where there are more than fit. Heights begin at zero, so that
 /// half the height is half the value; a gap is a space.
 fn blocks(series: &Series, most: f64, room: usize) -> String {
-    let points_a_block = series.points.len().div_ceil(room.max(1)).max(1);
-    let values = series.points.chunks(points_a_block);
+    let points = course(series);
+    let points_a_block = points.len().div_ceil(room.max(1)).max(1);
+    let values = points.chunks(points_a_block);
     values
         .map(|points| worst(series.source.better, points).map_or(' ', |value| block(value, most)))
         .collect()
 }
 
 /// Of several points, the one that must not vanish: a stall among rates, a spike among times.
-fn worst(better: Better, points: &[(u64, Option<f64>)]) -> Option<f64> {
-    let values = points.iter().filter_map(|&(_, value)| number(value));
+fn worst(better: Better, points: &[SeriesPoint]) -> Option<f64> {
+    let values = points.iter().filter_map(SeriesPoint::number);
     match better {
         Better::Higher => values.reduce(f64::min),
         Better::Lower | Better::Neither => values.reduce(f64::max),
@@ -102,7 +104,7 @@ mod tests {
     use crate::view::{Charset, Color};
 
     fn of(unit: Unit, values: &[Option<f64>]) -> Series {
-        let points = (0..).zip(values.iter().copied()).collect();
+        let points = (0..).zip(values).map(|(at, value)| SeriesPoint::at(at, *value)).collect();
         let better = if unit == Unit::BitRate { Better::Higher } else { Better::Lower };
         Series { source: Source { unit, better, ..Source::default() }, points }
     }
@@ -110,7 +112,7 @@ mod tests {
     #[test]
     fn heights_are_shares_of_the_greatest_and_gaps_stay_gaps() {
         let series = of(Unit::BitRate, &[Some(8.0), Some(4.0), None, Some(0.0), Some(f64::NAN)]);
-        assert_eq!(blocks(&series, 8.0, 80), "█▄ ▁ ");
+        assert_eq!(blocks(&series, 8.0, 80), "█▄ ▁");
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn series_have_a_median_a_second_and_a_gap_where_nothing_came() {
     let series = &replay.section().series[0];
     assert_eq!(series.source.id, "multipath.effective.p50");
     let starts: Vec<_> =
-        series.points.iter().map(|(at, value)| (at / 1_000_000_000, value.is_some())).collect();
+        series.points.iter().map(|it| (it.start_ns / 1_000_000_000, it.value.is_some())).collect();
     assert_eq!(starts, [(0, true), (1, false), (60, true)]);
     // A file may say anything: years between two rows make no million points.
     let far = [stamps(second(1)), stamps(second(300_000_000))];

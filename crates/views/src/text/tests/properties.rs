@@ -4,7 +4,8 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    CommandLine, Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
+    CommandLine, Figure, Presentation, Row, Section, Series, SeriesPoint, Shape, Source, Table,
+    Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile};
@@ -101,12 +102,12 @@ fn findings(
 
 fn series() -> impl Strategy<Value = Series> {
     let unit = prop_oneof![Just(Unit::BitRate), Just(Unit::Duration), Just(Unit::Count)];
-    (any_text(), vec((any::<u64>(), prop::option::of(any_number())), 0..200), unit).prop_map(
-        |(label, points, unit)| Series {
-            source: Source { label, unit, ..Source::default() },
-            points,
-        },
-    )
+    let point = (any::<u64>(), any::<u64>(), prop::option::of(any_number()))
+        .prop_map(|(start_ns, end_ns, value)| SeriesPoint { start_ns, end_ns, value });
+    (any_text(), vec(point, 0..200), unit).prop_map(|(label, points, unit)| Series {
+        source: Source { label, unit, ..Source::default() },
+        points,
+    })
 }
 
 fn shape() -> impl Strategy<Value = Shape> {

@@ -2,7 +2,8 @@
 
 use pathscope_core::figure::{Better, Unit};
 use pathscope_core::presentation::{
-    CommandLine, Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
+    CommandLine, Figure, Presentation, Row, Section, Series, SeriesPoint, Shape, Source, Table,
+    Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile, samples_needed};
@@ -49,7 +50,11 @@ fn context() -> Vec<Figure> {
 }
 
 fn over_ten_seconds(label: &str, unit: Unit, values: [Option<f64>; 10]) -> Series {
-    let points = (1..).map(|second| second * 1_000_000_000).zip(values).collect();
+    let second = |at: u64| at * 1_000_000_000;
+    let points = (1..)
+        .zip(values)
+        .map(|(at, value)| SeriesPoint::over(second(at), second(at + 1), value))
+        .collect();
     let better = if unit == Unit::BitRate { Better::Higher } else { Better::Lower };
     let source = Source { label: label.to_owned(), unit, better, ..Source::default() };
     Series { source, points }
