@@ -29,6 +29,8 @@ document.querySelectorAll(".canvas").forEach((at, number) => {
   const one = { title: at.getAttribute("aria-label"), series: chart.getOption().series.map((it) => ({ name: it.name, data: it.data })) };
   flush();
   one.axes = chart.getOption().xAxis.map((it) => [it.min, it.max]);
+  one.axis_titles = chart.getOption().xAxis.map((it) => it.name);
+  one.named = [...document.querySelectorAll(`#controls-${number} .name`)].map((it) => it.textContent);
   one.paths = at.querySelectorAll("svg path").length;
   one.fields = chart.getZr().storage.getDisplayList().filter((it) => it.type === "rect").length;
   at.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
@@ -165,6 +167,14 @@ fn a_browser_draws_the_numbers_of_the_result_and_lets_a_reader_look_into_them() 
 
     let distribution = charts.iter().find(|it| it["title"] == "goodput: distribution");
     let distribution = distribution.expect("one");
+    // A line that is alone is named, too, and axes say what they are of.
+    assert_eq!(distribution["named"], serde_json::json!(["RTT"]));
+    let title = distribution["axis_titles"][0].as_str().expect("a title");
+    assert!(title.starts_with("share of samples that took less"), "{title}");
+    assert_eq!(
+        time["axis_titles"].as_array().and_then(|all| all.last()),
+        Some(&Value::from("time since the start"))
+    );
     let bars = numbers_of(&distribution["bars"][0]);
     let samples = measurement["client"]["probe"]["rtt"]["count"].as_f64();
     assert_eq!(Some(bars.iter().sum::<f64>()), samples, "{distribution}");

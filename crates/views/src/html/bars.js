@@ -12,13 +12,14 @@ const bars = (data, { axis, dashes, digits, escaped, ink, told, tooltip }) => {
     yAxis: axis({ type: "value", min: 0, name: data.unit.name, max: (range) => Math.max(range.max, ...data.levels.map((level) => level[1])) * 1.05, axisLabel: { color: ink().text, showMaxLabel: false, formatter: (value) => digits(value / data.unit.multiple) } }),
     tooltip: tooltip((points) => { const bar = data.bars[points[0].dataIndex]; return `${escaped(name(points[0].dataIndex))}: <b>${escaped(amount(bar))}</b>${bar[4] ? ` (${escaped(data.mark)})` : ""}`; }),
     series: [
+      // What the levels are stands above the chart: a name across the bars would hide them.
       {
         type: "bar", name: "least", stack: "bar", data: data.bars.map((bar) => bar[2]), barCategoryGap: data.bars.length > WIDE ? "10%" : "30%",
-        markLine: { symbol: "none", silent: true, animation: false, data: data.levels.map(([label, value], place) => ({ name: label, yAxis: value, lineStyle: { type: dashes[1 + (place % 3)], color: ink().text, width: 1.5 }, label: { formatter: `${label}: ${told(value, data.unit)}`, position: place % 2 ? "insideStartTop" : "insideEndTop", color: ink().text, backgroundColor: ink().page, padding: [2, 4], borderRadius: 3 } })) },
+        markLine: { symbol: "none", silent: true, animation: false, data: data.levels.map(([label, value], place) => ({ name: label, yAxis: value, lineStyle: { type: dashes[1 + (place % 3)], color: ink().text, width: 1.5 }, label: { show: false } })) },
       },
       { type: "bar", name: "most", stack: "bar", data: data.bars.map((bar) => bar[3] - bar[2]), itemStyle: { opacity: 0.45 } },
       { type: "scatter", name: data.mark, data: marked, symbol: "triangle", symbolRotate: 180, symbolSize: 10, symbolOffset: [0, -8], itemStyle: { color: ink().bad }, z: 5, tooltip: { show: false } },
     ],
   });
-  return { height: 320, option, names: [], points: data.bars.length };
+  return { height: 320, option, names: [], levels: data.levels.map(([label, value], place) => [`${label}: ${told(value, data.unit)}`, 1 + (place % 3)]), points: data.bars.length };
 };

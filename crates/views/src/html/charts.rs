@@ -15,6 +15,9 @@ use super::unit::UnitData;
 use crate::course::{Axis, axis_of, course, seconds};
 use crate::words::clean;
 
+/// Of fewer samples there is no distribution to be looked at.
+const LEAST_SAMPLES: u64 = 2;
+
 /// A chart of a section.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -106,6 +109,10 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
         Some(ChartData::Estimates { title: titled(&it.title), estimates: data(it)? })
     });
     let mut charts: Vec<ChartData> = estimates.collect();
+    // Of connections that follow one another one asks first how long each took.
+    let scatters = section.scatters.iter();
+    let scatters = scatters.filter_map(|it| ScatterData::of(it, range, titled(&it.title)));
+    charts.extend(scatters.map(ChartData::Scatter));
     let panels = panels(&section.series);
     if !panels.is_empty() {
         charts.push(ChartData::Time { title: name("over time"), range, panels });
@@ -124,9 +131,6 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     charts.extend(timelines.map(ChartData::Stretches));
     let bars = section.bars.iter().filter_map(|it| BarsData::of(it, titled(&it.title)));
     charts.extend(bars.map(ChartData::Bars));
-    let scatters = section.scatters.iter();
-    let scatters = scatters.filter_map(|it| ScatterData::of(it, range, titled(&it.title)));
-    charts.extend(scatters.map(ChartData::Scatter));
     charts
 }
 
@@ -137,8 +141,14 @@ pub fn background(section: &Section, background: &Background) -> Option<ChartDat
     (!panels.is_empty()).then(|| ChartData::Time { title, range: axis_of(section), panels })
 }
 
+/// What a chart of a section is called: what begins with the name of that has it already.
 fn named(section: &Section, what: &str) -> String {
-    if section.title.is_empty() { what.to_owned() } else { format!("{}: {what}", section.title) }
+    let has_name = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    if section.title.is_empty() || what.strip_prefix(&section.title).is_some_and(has_name) {
+        what.to_owned()
+    } else {
+        format!("{}: {what}", section.title)
+    }
 }
 
 /// Figures of one unit share a panel; parts of a whole have one of their own.
@@ -178,7 +188,8 @@ fn shape(shape: &Shape) -> Option<ShapeData> {
     let distribution = &shape.distribution;
     let filled = distribution.buckets.iter().filter(|bucket| bucket.count > 0);
     let buckets: Vec<_> = filled.map(|bucket| (bucket.upper_ns, bucket.count)).collect();
-    (!buckets.is_empty()).then(|| ShapeData {
+    let samples = buckets.iter().map(|(_, count)| count).sum::<u64>();
+    (samples >= LEAST_SAMPLES).then(|| ShapeData {
         label: clean(&shape.source.label),
         min_ns: distribution.min_ns,
         max_ns: distribution.max_ns,
@@ -188,6 +199,11 @@ fn shape(shape: &Shape) -> Option<ShapeData> {
 
 /// Maps of durations share their ranges: from the first to the last of any that holds something.
 fn heat(maps: &[HeatMap], range: Axis, title: String) -> Option<ChartData> {
+    let samples = |map: &HeatMap| {
+        let filled = map.columns.iter().flat_map(|column| column.counts.filled());
+        filled.map(|(_, count)| count).sum::<u64>()
+    };
+    let maps: Vec<&HeatMap> = maps.iter().filter(|map| samples(map) >= LEAST_SAMPLES).collect();
     let columns = || maps.iter().flat_map(|map| &map.columns);
     let filled = || columns().flat_map(|column| column.counts.filled().map(|(range, _)| range));
     let (first, last) = filled().min().zip(filled().max())?;
@@ -197,7 +213,7 @@ fn heat(maps: &[HeatMap], range: Axis, title: String) -> Option<ChartData> {
         columns: map.columns.iter().filter_map(|column| self::column(column, first)).collect(),
     };
     let unit = UnitData::of(Unit::Duration, edges.iter().map(|&edge| edge as f64));
-    Some(ChartData::Heat { title, range, unit, edges, maps: maps.iter().map(data).collect() })
+    Some(ChartData::Heat { title, range, unit, edges, maps: maps.into_iter().map(data).collect() })
 }
 
 fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, Vec<u64>)> {

@@ -1,12 +1,11 @@
 // Distributions over time: a field for each range of durations in each stretch of time, as dark as there were many. The axis of
 // durations counts ranges, two for each doubling.
 "use strict";
-const heat = (data, { axis, digits, escaped, ink, told, tooltip }) => {
+const heat = (data, { axis, digits, escaped, ink, timeAxis, told, tooltip }) => {
   const cells = (map) => map.columns.flatMap(([start, end, first, counts]) => counts.flatMap((count, at) => (count > 0 ? [[start, end, first + at, first + at + 1, count, Math.log10(count)]] : [])));
   const drawn = data.maps.map((map) => ({ label: map.label, cells: cells(map), columns: map.columns }));
   const all = drawn.flatMap((map) => map.cells);
   const most = all.reduce((most, cell) => Math.max(most, cell[4]), 1);
-  const [begin, last] = data.range;
   const ranges = data.edges.length - 1;
   const duration = (range) => told(data.edges[range], data.unit);
   let current = drawn[0];
@@ -22,8 +21,8 @@ const heat = (data, { axis, digits, escaped, ink, told, tooltip }) => {
     current = map;
     return {
       animation: false, aria: { enabled: false },
-      grid: { left: 64, right: 24, top: 40, bottom: 72 },
-      xAxis: axis({ type: "value", min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } }),
+      grid: { left: 64, right: 24, top: 40, bottom: 92 },
+      xAxis: timeAxis(data.range, true),
       yAxis: axis({ type: "value", name: data.unit.name, min: 0, max: ranges, interval: Math.ceil(ranges / 10), axisLabel: { color: ink().text, formatter: (range) => (Number.isInteger(range) ? digits(data.edges[range] / data.unit.multiple) : "") } }),
       dataZoom: [{ type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
       toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
@@ -39,5 +38,5 @@ const heat = (data, { axis, digits, escaped, ink, told, tooltip }) => {
     return `${digits(from)} s to ${digits(to)} s: ${current.label}: ${what}`;
   };
   const choices = drawn.length > 1 ? Object.fromEntries(drawn.map((map) => [map.label, option(map)])) : {};
-  return { height: 360, renderer: "canvas", choices, option: option(drawn[0]), names: [], get points() { return current.cells.length; }, statistics, range: [begin, last] };
+  return { height: 380, renderer: "canvas", choices, option: option(drawn[0]), names: [], about: drawn.length > 1 ? "" : drawn[0].label, get points() { return current.cells.length; }, statistics, range: data.range };
 };

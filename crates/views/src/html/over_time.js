@@ -1,7 +1,7 @@
 // Figures over time: a panel for each unit, one axis of time for all. A place of a line is where it is drawn, how much, and from when
 // until when that is of; where it is drawn at one of those, it prolongs the line to there and is no value of its own.
 "use strict";
-const overTime = (data, { axis, dash, dashes, digits, escaped, ink, told, tooltip }) => {
+const overTime = (data, { axis, dash, dashes, digits, escaped, ink, timeAxis, told, tooltip }) => {
   // Counts of stretches of time: a bar over each, on those of other kinds that are shown. Kinds differ by how their bars are filled and bordered.
   const FILLS = [{ fillOpacity: 0.85 }, { fillOpacity: 0.15 }, { fillOpacity: 0.15, lineDash: [5, 3] }, { fillOpacity: 0.4, lineDash: [2, 2] }];
   const bar = (fill) => (params, api) => {
@@ -24,14 +24,13 @@ const overTime = (data, { axis, dash, dashes, digits, escaped, ink, told, toolti
   const isEdge = ([at, , start, end]) => end > start && (at === start || at === end);
   const lines = data.panels.flatMap((panel, at) => panel.lines.map((line, kind) => ({ ...line, at, kind, unit: panel.unit })));
   const counts = lines.filter((line) => line.is_stacked);
-  const [begin, last] = data.range;
   const values = (line) => line.points.filter((point) => !isEdge(point));
   const when = ([, , start, end]) => (end > start ? `${digits(start)} s to ${digits(end)} s` : `${digits(start)} s`);
   const option = (hidden, bases = new Map()) => ({
     animation: false, aria: { enabled: false }, color: ink().colors,
     grid: data.panels.map((_, at) => ({ left: 64, right: 24, top: TOP + at * (HEIGHT + GAP), height: HEIGHT })),
-    xAxis: data.panels.map((_, at) => axis({ type: "value", gridIndex: at, min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } })),
-    yAxis: data.panels.map((panel, at) => axis({ type: "value", gridIndex: at, min: 0, name: panel.unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / panel.unit.multiple) } })),
+    xAxis: data.panels.map((_, at) => timeAxis(data.range, at === data.panels.length - 1, { gridIndex: at })),
+    yAxis: data.panels.map((panel, at) => axis({ type: "value", gridIndex: at, min: 0, name: panel.unit.name || "number", axisLabel: { color: ink().text, formatter: (value) => digits(value / panel.unit.multiple) } })),
     axisPointer: { link: [{ xAxisIndex: "all" }], label: { show: false } },
     dataZoom: [{ type: "inside", xAxisIndex: data.panels.map((_, at) => at), filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
     toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
@@ -55,5 +54,5 @@ const overTime = (data, { axis, dash, dashes, digits, escaped, ink, told, toolti
     });
     return `${digits(from)} s to ${digits(to)} s: ${parts.join("; ")}`;
   };
-  return { height: TOP + data.panels.length * (HEIGHT + GAP), option, is_stacked: counts.length > 1, names: lines.map((line) => line.label), places: lines[0].points.flatMap((point, place) => (isEdge(point) ? [] : [place])), points: values(lines[0]).length, statistics, range: [begin, last] };
+  return { height: TOP + data.panels.length * (HEIGHT + GAP), option, is_stacked: counts.length > 1, names: lines.map((line) => line.label), places: lines[0].points.flatMap((point, place) => (isEdge(point) ? [] : [place])), points: values(lines[0]).length, statistics, range: data.range };
 };

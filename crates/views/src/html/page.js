@@ -25,6 +25,9 @@
   const told = (value, unit) => (value == null ? "–" : `${digits(value / unit.multiple)} ${unit.name}`.trim());
   const escaped = (text) => echarts.format.encodeHTML(text);
   const axis = (more) => ({ axisLabel: { color: ink().text }, nameTextStyle: { color: ink().text, align: "left" }, splitLine: { lineStyle: { color: ink().line } }, ...more });
+  const titled = (name, nameGap) => ({ name, nameGap, nameLocation: "middle", nameTextStyle: { color: ink().text, align: "center" } });
+  // The axis of time of the lowest panel of a chart has a title, others have none.
+  const timeAxis = ([min, max], isLowest, more) => axis({ type: "value", min, max, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` }, ...(isLowest ? titled("time since the start", 28) : {}), ...more });
   const tooltip = (formatter) => ({
     trigger: "axis", confine: true, backgroundColor: ink().paper, borderColor: ink().line, textStyle: { color: ink().text }, formatter,
   });
@@ -37,7 +40,7 @@
     return made;
   };
 
-  const tools = { axis, dash, dashes: DASHES, digits, escaped, ink, told, tooltip };
+  const tools = { axis, dash, dashes: DASHES, digits, escaped, ink, timeAxis, titled, told, tooltip };
   const shown = charts.map((data, number) => {
     const laid = { time: overTime, distribution, heat, stretches, boxes, estimates, bars, scatter }[data.kind](data, tools);
     const at = document.getElementById(`chart-${number}`);
@@ -67,17 +70,30 @@
       });
       return choice;
     });
+    const swatch = (parent, kind, paint) => {
+      const made = parent.insertBefore(document.createElement("span"), parent.firstChild);
+      made.className = kind;
+      swatches.push(() => paint(made));
+      paint(made);
+    };
+    const lineSwatch = (parent, line) => swatch(parent, laid.swatches ? "mark" : "swatch", (it) => {
+      if (laid.swatches) [it.dataset.mark, it.style.color] = laid.swatches(line);
+      else it.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
+    });
+    // What is drawn alone is named, too, and cannot be left out.
+    const named = (text) => {
+      const made = controls.appendChild(document.createElement("span"));
+      made.className = "name";
+      made.append(text);
+      return made;
+    };
+    if (laid.about) named(laid.about);
+    if (laid.names.length === 1 && laid.names[0] !== "") lineSwatch(named(laid.names[0]), 0);
+    (laid.levels ?? []).forEach(([text, place]) => swatch(named(text), "swatch", (it) => { it.style.borderTop = `2px ${BORDERS[place]} ${ink().text}`; }));
     if (laid.names.length > 1) {
       laid.names.forEach((name, line) => {
         const toggle = button(controls, name, true);
-        const swatch = toggle.insertBefore(document.createElement("span"), toggle.firstChild);
-        swatch.className = laid.swatches ? "mark" : "swatch";
-        const paint = () => {
-          if (laid.swatches) [swatch.dataset.mark, swatch.style.color] = laid.swatches(line);
-          else swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
-        };
-        swatches.push(paint);
-        paint();
+        lineSwatch(toggle, line);
         toggle.addEventListener("click", () => {
           if (!hidden.delete(name)) hidden.add(name);
           toggle.setAttribute("aria-pressed", String(!hidden.has(name)));

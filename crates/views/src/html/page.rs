@@ -140,7 +140,7 @@ fn section(
                 p.note { (clean(&evidence(verdict, Detail::Usual))) (remedy(verdict.remedy.as_deref())) }
             }
             @for (chart, number) in charts.iter().zip(numbers.by_ref()) { (self::chart(chart, number)) }
-            @if !rest.is_empty() { (table(&figures(rest))) }
+            @if !rest.is_empty() { (figures(rest)) }
             @for it in &section.tables { (table(it)) }
             @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
             (caveats(&section.caveats))
@@ -219,14 +219,26 @@ fn remedy(remedy: Option<&str>) -> Markup {
     html! { @if let Some(remedy) = remedy { span.remedy { "Remedy: " (clean(remedy)) } } }
 }
 
-/// Figures below each other.
-fn figures(figures: &[Figure]) -> Table {
-    let row = |figure: &Figure| {
-        let value = shown_alone(&figure.value);
-        let note = figure.note.clone().unwrap_or_default();
-        vec![Value::Text(figure.label.clone()), Value::Text(value), Value::Text(note)]
-    };
-    Table::new("figures", ["figure", "value", ""], figures.iter().map(row))
+/// Figures below each other. A number stays beside its unit.
+fn figures(figures: &[Figure]) -> Markup {
+    html! {
+        div.table {
+            table {
+                caption { "figures" }
+                thead { tr { th.words scope="col" { "figure" } th.words scope="col" { "value" } th.words scope="col" {} } }
+                tbody {
+                    @for figure in figures {
+                        @let is_number = figure.value.number().is_some();
+                        tr {
+                            td.words { (clean(&figure.label)) }
+                            td.words.number[is_number] { (clean(&shown_alone(&figure.value))) }
+                            td.words { (clean(figure.note.as_deref().unwrap_or_default())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A table whose columns have one unit each, in their heads, as in the text.

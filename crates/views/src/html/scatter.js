@@ -1,13 +1,12 @@
 // Things by when they began. What went wrong has a cross.
 "use strict";
-const scatter = (data, { axis, digits, escaped, ink, told, tooltip }) => {
+const scatter = (data, { axis, digits, escaped, ink, timeAxis, told, tooltip }) => {
   const CROSS = "path://M0,1 L1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 Z";
-  const [begin, last] = data.range;
   const troubles = data.kinds.filter((kind) => kind.is_trouble);
   const marks = (kind, place) => (kind.is_trouble ? { symbol: CROSS, symbolSize: 9, symbolRotate: 45 * troubles.indexOf(kind), color: ink().bad } : { symbol: ["circle", "emptyRect", "emptyTriangle"][place % 3], symbolSize: 5, color: ink().colors[place % 4] });
   const option = (isLog) => (hidden) => ({
-    animation: false, aria: { enabled: false }, grid: { left: 64, right: 24, top: 40, bottom: 48 },
-    xAxis: axis({ type: "value", min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } }),
+    animation: false, aria: { enabled: false }, grid: { left: 64, right: 24, top: 40, bottom: 56 },
+    xAxis: timeAxis(data.range, true),
     yAxis: axis({ type: isLog ? "log" : "value", min: isLog ? undefined : 0, name: data.unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / data.unit.multiple) } }),
     tooltip: { ...tooltip(({ seriesName, value }) => `${escaped(seriesName)}: began at ${digits(value[0])} s, took <b>${escaped(told(value[1], data.unit))}</b>`), trigger: "item" },
     legend: { show: false, selected: Object.fromEntries(data.kinds.map((kind) => [kind.label, !hidden.has(kind.label)])) },
@@ -24,5 +23,5 @@ const scatter = (data, { axis, digits, escaped, ink, told, tooltip }) => {
     return `${digits(from)} s to ${digits(to)} s: ${parts.join("; ")}`;
   };
   const choices = { linear: option(false), logarithmic: option(true) };
-  return { height: 320, choices, option: option(false), names: data.kinds.map((kind) => kind.label), swatches: (place) => { const kind = data.kinds[place]; return [kind.is_trouble ? "✕" : ["●", "□", "△"][place % 3], marks(kind, place).color]; }, points: data.kinds[0].points.length, statistics, range: [begin, last] };
+  return { height: 330, choices, option: option(false), names: data.kinds.map((kind) => kind.label), swatches: (place) => { const kind = data.kinds[place]; return [kind.is_trouble ? "✕" : ["●", "□", "△"][place % 3], marks(kind, place).color]; }, points: data.kinds[0].points.length, statistics, range: data.range };
 };

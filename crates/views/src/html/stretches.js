@@ -1,12 +1,12 @@
 // What became of several things over time: a row for each, a bar for each stretch, a diamond for each instant. Those of one kind are
 // one series, so that a kind can be left out; what each is stands in words where there is room, and in its tip.
 "use strict";
-const stretches = (data, { axis, digits, escaped, ink, tooltip }) => {
-  const MOST_WORDS = 12, ROW = 44;
-  const [begin, last] = data.range;
+const stretches = (data, { axis, digits, escaped, ink, timeAxis, tooltip }) => {
+  const MOST_WORDS = 12, ROW = 60;
   const isInstant = ([, start, end]) => start === end;
   const hasRoom = data.stretches.filter(isInstant).length <= MOST_WORDS;
-  // Instants of one row are told in turns above and below it, so that neighbours can be read.
+  // What a row is of stands above it, so that the axis of time lies below that of the other charts; instants of one row are told in
+  // turns on two lines below it, so that neighbours can be read.
   const drawn = data.stretches.map((stretch, place) => [...stretch, place % 2]);
   const item = (params, api) => {
     const [row, start, end, kind, , side] = drawn.filter((it) => it[3] === params.seriesIndex)[params.dataIndex];
@@ -17,7 +17,7 @@ const stretches = (data, { axis, digits, escaped, ink, tooltip }) => {
       if (left < x || left > x + width) return undefined;
       const points = [[left, middle - 7], [left + 6, middle], [left, middle + 7], [left - 6, middle]];
       const mark = { type: "polygon", shape: { points }, style: { fill, stroke: ink().paper, lineWidth: 1 } };
-      return { type: "group", children: hasRoom ? [mark, words(Math.max(left, x + 10), side ? middle + 15 : middle - 15, "center")] : [mark] };
+      return { type: "group", children: hasRoom ? [mark, words(Math.max(left, x + 10), side ? middle + 29 : middle + 16, "center")] : [mark] };
     }
     const shape = echarts.graphic.clipRectByRect({ x: left, y: middle - 9, width: Math.max(2, right - left), height: 18 }, { x, y, width, height });
     return shape && { type: "rect", shape, style: { fill, opacity: 0.75 } };
@@ -30,9 +30,9 @@ const stretches = (data, { axis, digits, escaped, ink, tooltip }) => {
   const of = (kind) => drawn.filter((stretch) => stretch[3] === kind);
   const option = (hidden) => ({
     animation: false, aria: { enabled: false }, color: ink().colors,
-    grid: { left: 12, right: 24, top: 16, bottom: 32, containLabel: true },
-    xAxis: axis({ type: "value", min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: time } }),
-    yAxis: axis({ type: "category", data: data.rows, inverse: true, axisLabel: { color: ink().text, width: 110, overflow: "truncate" }, splitLine: { show: true, lineStyle: { color: ink().line } } }),
+    grid: { left: 64, right: 24, top: 12, bottom: 56 },
+    xAxis: timeAxis(data.range, true),
+    yAxis: axis({ type: "category", data: data.rows, inverse: true, axisTick: { show: false }, axisLabel: { color: ink().text, inside: true, align: "left", verticalAlign: "bottom", padding: [0, 0, 12, 0] }, splitLine: { show: true, lineStyle: { color: ink().line } } }),
     dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
     toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
     tooltip: { ...tooltip(({ seriesIndex, dataIndex }) => told(of(seriesIndex)[dataIndex])), trigger: "item" },
@@ -47,5 +47,5 @@ const stretches = (data, { axis, digits, escaped, ink, tooltip }) => {
     });
     return `${time(from)} to ${time(to)}: ${parts.join("; ")}`;
   };
-  return { height: 64 + ROW * data.rows.length, option, names: data.kinds, points: of(0).length, statistics, range: [begin, last] };
+  return { height: 68 + ROW * data.rows.length, option, names: data.kinds, points: of(0).length, statistics, range: data.range };
 };

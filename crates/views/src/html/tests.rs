@@ -111,8 +111,8 @@ fn shown(label: &str) -> (String, serde_json::Value) {
 #[test]
 fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
     let (_, charts) = shown("goodput up");
-    assert_eq!(charts[0]["kind"], "time");
-    let panel = &charts[0]["panels"][0];
+    assert_eq!(charts[1]["kind"], "time");
+    let panel = &charts[1]["panels"][0];
     assert_eq!(panel["unit"]["name"], "Mbit/s");
     assert_eq!(panel["unit"]["multiple"], 1e6);
     assert_eq!(
@@ -127,9 +127,9 @@ fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
             [3.0, 9.5e8, 2.0, 3.0],
         ])
     );
-    assert_eq!(charts[1]["kind"], "distribution");
+    assert_eq!(charts[2]["kind"], "distribution");
     assert_eq!(
-        charts[1]["shapes"][0]["buckets"],
+        charts[2]["shapes"][0]["buckets"],
         serde_json::json!([[20_000, 90], [2_000_000, 10]])
     );
 }
@@ -137,7 +137,7 @@ fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
 #[test]
 fn a_heat_map_holds_its_counts_and_the_edges_of_what_holds_something() {
     let (_, charts) = shown("RTT");
-    let map = &charts[2];
+    let map = &charts[3];
     assert_eq!(
         (&map["kind"], &map["title"]),
         (&"heat".into(), &"RTT: distribution over time".into())
@@ -229,21 +229,36 @@ fn parts_of_a_whole_have_a_panel_of_their_own() {
 #[test]
 fn bars_hold_the_least_and_the_most_of_each_and_marks_when_and_how_long() {
     let (_, charts) = shown("connections");
-    let bars = &charts[3];
-    assert_eq!(
-        (&bars["kind"], &bars["title"]),
-        (&"bars".into(), &"connections: connections".into())
-    );
+    let bars = &charts[4];
+    assert_eq!((&bars["kind"], &bars["title"]), (&"bars".into(), &"connections".into()));
     assert_eq!(bars["unit"]["name"], "Mbit/s");
     assert_eq!(
         bars["bars"],
         serde_json::json!([["connections", 2, 4e6, 5e6, false], ["flow 7", 1, 3e5, 3e5, true]])
     );
     assert_eq!(bars["levels"], serde_json::json!([["connections", 3.1e6]]));
-    let scatter = &charts[4];
+    let scatter = &charts[0];
     assert_eq!((&scatter["kind"], &scatter["unit"]["name"]), (&"scatter".into(), &"ms".into()));
     assert_eq!(scatter["kinds"][1]["is_trouble"], true);
     assert_eq!(scatter["kinds"][1]["points"], serde_json::json!([[0.5, 9e6]]));
+}
+
+#[test]
+fn one_sample_is_no_distribution() {
+    let mut section = presentation("RTT").sections.remove(0);
+    section.distributions[0].distribution.buckets.truncate(1);
+    section.distributions[0].distribution.buckets[0].count = 1;
+    section.heat_maps[0].columns.truncate(1);
+    section.heat_maps[0].columns[0].counts = HalfOctaves { first: 21, counts: vec![1] };
+    let kinds = |section: &Section| {
+        let charts = serde_json::to_value(super::charts::charts(section)).expect("plain data");
+        let charts = charts.as_array().expect("a list").iter().map(|it| it["kind"].clone());
+        charts.collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&section), ["scatter", "time", "bars"]);
+    section.distributions[0].distribution.buckets[0].count = 2;
+    section.heat_maps[0].columns[0].counts.counts[0] = 2;
+    assert_eq!(kinds(&section), ["scatter", "time", "distribution", "heat", "bars"]);
 }
 
 #[test]
@@ -335,7 +350,7 @@ fn nothing_that_a_peer_says_is_obeyed() {
     let (shown, charts) = shown(HOSTILE);
     assert!(!shown.contains("<img") && !shown.contains("alert(1)</script>"), "{shown}");
     assert!(!shown.contains('\u{202e}'));
-    let label = charts[0]["panels"][0]["lines"][0]["label"].as_str().expect("a label");
+    let label = charts[1]["panels"][0]["lines"][0]["label"].as_str().expect("a label");
     assert!(label.starts_with("</script><script>alert(1)"), "{label}");
     let page = page(&presentation(HOSTILE), None);
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());

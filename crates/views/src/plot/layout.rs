@@ -96,7 +96,8 @@ impl Page {
                 is_logarithmic: false,
                 most,
             };
-            let field = self.heights(field, &panel.unit);
+            let unit = if panel.unit.is_empty() { "number" } else { &panel.unit };
+            let field = self.heights(field, unit);
             self.seconds(&field, at + 1 == panels.len());
             self.phases(&field, phases, at == 0);
             self.lines(&field, panel);
