@@ -113,6 +113,23 @@ fn machines(measurement: &Measurement, hosts: &Hosts) -> Vec<Series> {
     all.map(|(series, _)| series).collect()
 }
 
+/// What the machines sent again of TCP while connections were told to send, to stand beside a rate: that of each end that sends, where
+/// it was anything.
+pub(crate) fn retransmits(measurement: &Measurement, hosts: &Hosts) -> Vec<Series> {
+    let sends = |(_, interval): &&End| {
+        let mut ends = measurement.intervals.iter().filter_map(*interval);
+        ends.any(|end| !end.senders.is_empty())
+    };
+    let senders: Vec<&str> = ENDS_BY_NAME.iter().filter(sends).map(|(end, _)| *end).collect();
+    // Of one machine the client tells all.
+    let told = if hosts.is_one_machine() && !senders.is_empty() { vec!["client"] } else { senders };
+    let ids: Vec<String> =
+        told.iter().map(|end| format!("end.activity.retransmits.{end}")).collect();
+    let mut all = machines(measurement, hosts);
+    all.retain(|series| ids.contains(&series.source.id));
+    all
+}
+
 /// One thing that is told of each connection on which an end sends.
 fn senders(measurement: &Measurement, look: &Look) -> Vec<Series> {
     let &(name, place, value, is_count) = look;

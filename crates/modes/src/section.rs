@@ -7,7 +7,7 @@ use pathscope_core::quantity::{count, counted, duration_ns, duration_range, rati
 use pathscope_core::record::{OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 
-use crate::backgrounds::backgrounds;
+use crate::backgrounds::{backgrounds, retransmits};
 use crate::document::Measurement;
 use crate::end::Hosts;
 use crate::figure::Point;
@@ -36,7 +36,11 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
     if distributions.is_empty() {
         distributions.extend(probes::distribution(client));
     }
-    let Charts { series, timelines, boxes } = charts(measurement, reports);
+    let Charts { mut series, timelines, boxes } = charts(measurement, reports);
+    // What a rate cost stands beside it.
+    if series.iter().any(|series| series.source.chart == Chart::Area) {
+        series.extend(retransmits(measurement, hosts));
+    }
     Section {
         title: measurement.name.clone(),
         subtitle: test.plan.subtitle(),

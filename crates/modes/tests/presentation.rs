@@ -378,3 +378,34 @@ fn a_gigabyte_costs_the_time_of_all_workers_of_an_end() {
     assert_eq!(end.cpu_per_gigabyte(0), None);
     assert_eq!(EndReport::default().cpu_per_gigabyte(1), None, "nothing is known of workers");
 }
+
+#[test]
+fn what_was_sent_again_stands_beside_the_rate_of_the_end_that_sends() {
+    let text = include_str!("../../cli/tests/fixtures/2/goodput-push.json");
+    let mut document = Document::from_json(text).expect("a document");
+    document.hosts.server.as_mut().expect("a server").boot_id = Some("elsewhere".to_owned());
+    let beside = |document: &Document| {
+        let section = presentation(document).sections.swap_remove(0);
+        let told = section.series.into_iter().map(|series| {
+            let values = series.points.iter().map(|point| point.value);
+            (series.source.id.clone(), values.collect::<Vec<_>>())
+        });
+        told.filter(|(id, _)| id.contains("retransmits")).collect::<Vec<_>>()
+    };
+    let intervals = &mut document.measurements[0].intervals;
+    let mut expected = Vec::new();
+    for (retransmits, interval) in (3..).zip(&mut *intervals) {
+        let activity = HostActivity { retransmits, ..HostActivity::default() };
+        for end in [&mut interval.client, &mut interval.server].into_iter().flatten() {
+            end.host_activity = Some(activity);
+        }
+        expected.push(Some(retransmits as f64));
+    }
+    // Of a load that is no TCP connection it is somebody else's.
+    assert_eq!(beside(&document), []);
+    for interval in &mut document.measurements[0].intervals {
+        let end = interval.client.as_mut().expect("the client's");
+        end.senders = vec![TcpLook::default()];
+    }
+    assert_eq!(beside(&document), [("end.activity.retransmits.client".to_owned(), expected)]);
+}

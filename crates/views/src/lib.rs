@@ -10,6 +10,7 @@ mod course;
 mod findings;
 mod grid;
 mod html;
+mod joined;
 pub mod journal;
 mod json;
 mod markdown;

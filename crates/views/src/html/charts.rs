@@ -2,7 +2,7 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Background, Chart, HeatColumn, HeatMap, Section, Series, Shape,
+    Background, Chart, HeatColumn, HeatMap, Presentation, Section, Series, Shape,
 };
 use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
@@ -12,9 +12,12 @@ use super::estimates::{EstimatesData, data};
 use super::extents::{BoxData, TimelineData};
 use super::scatter::ScatterData;
 use super::unit::UnitData;
-use crate::course::{Axis, axis_of, course, seconds};
+use crate::course::{Axis, axis, axis_of, course, seconds, times};
+use crate::joined::{Joined, charted, joined, share_a_time};
 use crate::words::clean;
 
+/// Units in the chart of all measurements, as in the picture of them: that of the rate, that of the latency, and one more.
+const MOST_UNITS: usize = 3;
 /// Of fewer samples there is no distribution to be looked at.
 const LEAST_SAMPLES: u64 = 2;
 
@@ -22,8 +25,8 @@ const LEAST_SAMPLES: u64 = 2;
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ChartData {
-    /// Figures over one axis of time, those of each unit in a panel of their own.
-    Time { title: String, range: Axis, panels: Vec<Panel> },
+    /// Figures over one axis of time, those of each unit in a panel of their own; of several measurements when each began, and its name.
+    Time { title: String, range: Axis, phases: Vec<(f64, String)>, panels: Vec<Panel> },
     /// Distributions of durations.
     Distribution { title: String, unit: UnitData, shapes: Vec<ShapeData> },
     /// Numbers with their intervals at places beside one another.
@@ -115,7 +118,12 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     charts.extend(scatters.map(ChartData::Scatter));
     let panels = panels(&section.series);
     if !panels.is_empty() {
-        charts.push(ChartData::Time { title: name("over time"), range, panels });
+        charts.push(ChartData::Time {
+            title: name("over time"),
+            range,
+            phases: Vec::new(),
+            panels,
+        });
     }
     let shapes: Vec<ShapeData> = section.distributions.iter().filter_map(shape).collect();
     if !shapes.is_empty() {
@@ -134,11 +142,31 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     charts
 }
 
+/// The main chart of a document of several measurements: all of them on one axis of time, what flows before what it does to others; none
+/// of a document of one, and of several results, each of which has a time of its own.
+pub fn together(presentation: &Presentation) -> Option<ChartData> {
+    let sections = charted(presentation);
+    let Joined { mut series, phases } = joined(&sections);
+    series.sort_by_key(|series| series.source.chart != Chart::Area);
+    let mut panels = panels(&series);
+    panels.truncate(MOST_UNITS);
+    let phases = phases.iter().map(|(at_ns, name)| (seconds(*at_ns), clean(name)));
+    let phases: Vec<_> = phases.collect();
+    let is_one = phases.len() > 1 && share_a_time(&sections) && !panels.is_empty();
+    let title = "all measurements over time".to_owned();
+    is_one.then(|| ChartData::Time { title, range: axis(times(&series)), phases, panels })
+}
+
 /// The chart of what else a section saw meanwhile; none where that is nothing.
 pub fn background(section: &Section, background: &Background) -> Option<ChartData> {
     let panels = panels(&background.series);
     let title = named(section, &format!("{} over time", clean(&background.title)));
-    (!panels.is_empty()).then(|| ChartData::Time { title, range: axis_of(section), panels })
+    (!panels.is_empty()).then(|| ChartData::Time {
+        title,
+        range: axis_of(section),
+        phases: Vec::new(),
+        panels,
+    })
 }
 
 /// What a chart of a section is called: what begins with the name of that has it already.

@@ -20,7 +20,23 @@ const overTime = (data, { axis, dash, dashes, digits, escaped, ink, timeAxis, to
     return { type: "custom", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, renderItem: bar(FILLS[line.kind % FILLS.length]), encode: { x: 0, y: [4, 5] }, data, clip: true };
   };
 
-  const HEIGHT = 200, GAP = 60, TOP = 40;
+  // When each measurement began, through all panels; its name stands above the first, as far as there is room until the next.
+  const phase = (isNamed) => (params, api) => {
+    const [left] = api.coord([api.value(0), 0]), [right] = api.coord([api.value(1), 0]);
+    const { x, y, width, height } = params.coordSys;
+    if (right <= x || left >= x + width) return undefined;
+    const from = Math.max(left, x), room = Math.min(right, x + width) - from - 8;
+    const line = { type: "line", shape: { x1: left, y1: y - (isNamed ? 16 : 0), x2: left, y2: y + height }, style: { stroke: ink().text, lineWidth: 1, lineDash: [3, 3], opacity: 0.6 } };
+    const words = { type: "text", style: { text: data.phases[params.dataIndex][1], x: from + 4, y: y - 14, fill: ink().text, fontSize: 11, width: Math.max(0, room), overflow: "truncate" } };
+    return { type: "group", children: [...(left >= x ? [line] : []), ...(isNamed && room > 24 ? [words] : [])] };
+  };
+  const phases = () => (data.phases.length === 0 ? [] : data.panels.map((_, at) => ({
+    type: "custom", name: "phases", xAxisIndex: at, yAxisIndex: at, renderItem: phase(at === 0), encode: { x: 0, y: 2 }, silent: true, tooltip: { show: false },
+    data: data.phases.map(([start], place) => [start, data.phases[place + 1]?.[0] ?? data.range[1], 0]),
+  })));
+
+  // Names of measurements stand below the unit of the first panel.
+  const HEIGHT = 200, GAP = 60, NAMES = data.phases.length > 0 ? 18 : 0, TOP = 40 + NAMES;
   const isEdge = ([at, , start, end]) => end > start && (at === start || at === end);
   const lines = data.panels.flatMap((panel, at) => panel.lines.map((line, kind) => ({ ...line, at, kind, unit: panel.unit })));
   const counts = lines.filter((line) => line.is_stacked);
@@ -30,17 +46,21 @@ const overTime = (data, { axis, dash, dashes, digits, escaped, ink, timeAxis, to
     animation: false, aria: { enabled: false }, color: ink().colors,
     grid: data.panels.map((_, at) => ({ left: 64, right: 24, top: TOP + at * (HEIGHT + GAP), height: HEIGHT })),
     xAxis: data.panels.map((_, at) => timeAxis(data.range, at === data.panels.length - 1, { gridIndex: at })),
-    yAxis: data.panels.map((panel, at) => axis({ type: "value", gridIndex: at, min: 0, name: panel.unit.name || "number", axisLabel: { color: ink().text, formatter: (value) => digits(value / panel.unit.multiple) } })),
+    yAxis: data.panels.map((panel, at) => axis({ type: "value", gridIndex: at, min: 0, name: panel.unit.name || "number", nameGap: 15 + (at === 0 ? NAMES : 0), axisLabel: { color: ink().text, formatter: (value) => digits(value / panel.unit.multiple) } })),
     axisPointer: { link: [{ xAxisIndex: "all" }], label: { show: false } },
     dataZoom: [{ type: "inside", xAxisIndex: data.panels.map((_, at) => at), filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
     toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
-    tooltip: tooltip((points) => [when(points[0].value), ...points.map((point) => `${escaped(point.seriesName)}: <b>${escaped(told(point.value[1], lines[point.seriesIndex].unit))}</b>`)].join("<br>")),
+    tooltip: tooltip((all) => {
+      // A measurement that begins is no value, nor is a gap.
+      const points = all.filter((point) => point.seriesIndex < lines.length && point.value[1] != null);
+      return points.length === 0 ? "" : [when(points[0].value), ...points.map((point) => `${escaped(point.seriesName)}: <b>${escaped(told(point.value[1], lines[point.seriesIndex].unit))}</b>`)].join("<br>");
+    }),
     legend: { show: false, selected: Object.fromEntries(lines.map((line) => [line.label, !hidden.has(line.label)])) },
-    series: lines.map((line, place) => (line.is_stacked ? stacked(line, hidden.has(line.label) ? new Map() : (bases.get(line.at) ?? bases.set(line.at, new Map()).get(line.at))) : {
+    series: [...lines.map((line, place) => (line.is_stacked ? stacked(line, hidden.has(line.label) ? new Map() : (bases.get(line.at) ?? bases.set(line.at, new Map()).get(line.at))) : {
       type: "line", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, encode: { x: 0, y: 1 }, connectNulls: false, sampling: "minmax",
       data: line.points.map((point) => (isEdge(point) ? { value: point, symbol: "none" } : point)), showSymbol: values(line).length < 40, symbol: ["circle", "rect", "triangle", "diamond"][place % 4], symbolSize: 6,
       lineStyle: { type: dashes[dash(place)], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
-    })),
+    })), ...phases()],
   });
   const statistics = (from, to) => {
     const parts = lines.map((line) => {

@@ -41,7 +41,9 @@ pub(super) const ECHARTS: &str = include_str!("echarts/echarts.min.js");
 /// The whole page.
 pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
     let sections: Vec<_> = presentation.sections.iter().map(Drawn::of).collect();
-    let charts: Vec<&ChartData> = sections.iter().flat_map(Drawn::all).collect();
+    let together = charts::together(presentation);
+    let each = sections.iter().flat_map(Drawn::all);
+    let charts: Vec<&ChartData> = together.iter().chain(each).collect();
     let mut numbers = 0..;
     let has_result = !presentation.sections.is_empty();
     let page = html! {
@@ -64,6 +66,7 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
                     (pictures::pictures(&presentation.pictures))
                 }
                 main {
+                    @for (it, number) in together.iter().zip(numbers.by_ref()) { (chart(it, number)) }
                     @for drawn in &sections { (section(drawn, &mut numbers)) }
                     (caveats(&presentation.caveats))
                     (commands(&presentation.commands))
@@ -149,6 +152,7 @@ fn section(
                 @for it in &background.statistics { (table(it)) }
             }
             @let backgrounds = section.backgrounds.iter().flat_map(|it| &it.series);
+            @let backgrounds = backgrounds.filter(|it| !section.series.contains(it));
             @for series in section.series.iter().chain(backgrounds) { (points(series)) }
             @for map in &section.heat_maps { (counts(map)) }
             @for timeline in &section.timelines { (stretches(timeline)) }

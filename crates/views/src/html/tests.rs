@@ -244,6 +244,42 @@ fn bars_hold_the_least_and_the_most_of_each_and_marks_when_and_how_long() {
 }
 
 #[test]
+fn several_measurements_of_a_document_begin_with_all_of_them_on_one_axis_of_time() {
+    let of = |place: &str, start_ns| {
+        let mut section = presentation("goodput up").sections.remove(0);
+        section.place = place.to_owned();
+        section.title = format!("goodput at {start_ns}");
+        section.series[0].points.iter_mut().for_each(|point| point.moved(start_ns));
+        section
+    };
+    let charts = |sections: Vec<Section>| {
+        let page = page(&Presentation { sections, ..Presentation::default() }, None);
+        let (_, rest) = page.split_once("application/json\">").expect("it has charts");
+        let (data, _) = rest.split_once("</script>").expect("they end");
+        let charts: Vec<serde_json::Value> = serde_json::from_str(data).expect("JSON");
+        assert_eq!(page.matches("class=\"canvas\"").count(), charts.len());
+        charts
+    };
+    let second = 4_000_000_000;
+    let [one, other] = [of("measurements[0]", 0), of("measurements[1]", second)];
+    let all = charts(vec![one.clone(), other]);
+    assert_eq!(all.len(), 11);
+    let first = &all[0];
+    assert_eq!(first["title"], "all measurements over time");
+    assert_eq!(first["range"], serde_json::json!([0.0, 7.0]));
+    let phases = serde_json::json!([[0.0, "goodput at 0"], [4.0, "goodput at 4000000000"]]);
+    assert_eq!(first["phases"], phases);
+    let lines = first["panels"][0]["lines"].as_array().expect("lines");
+    assert_eq!(lines.len(), 1);
+    let points = lines[0]["points"].as_array().expect("points");
+    let gap = serde_json::json!([3.5, null, 3.0, 4.0]);
+    assert!(points.contains(&gap), "{points:?}");
+    // Each of two results has a time of its own.
+    assert_eq!(charts(vec![one.clone(), of("measurements[0]", second)]).len(), 10);
+    assert_eq!(charts(vec![one]).len(), 5);
+}
+
+#[test]
 fn one_sample_is_no_distribution() {
     let mut section = presentation("RTT").sections.remove(0);
     section.distributions[0].distribution.buckets.truncate(1);

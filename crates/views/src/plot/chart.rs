@@ -15,6 +15,7 @@ use super::estimates::{Spans, spans};
 use super::page::{MOST_LINES, MOST_PANELS};
 use crate::course::{Axis, Stop, axis, course, seconds, times};
 use crate::findings::{ending, or_name};
+use crate::joined::{Joined, charted, joined};
 use crate::value::{axis_unit, shown_alone};
 use crate::words::clean;
 
@@ -135,19 +136,6 @@ pub fn main(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Op
     Some(Chart { title: clean(&presentation.title), remarks, panels, foot })
 }
 
-/// The sections that have something to draw. What stands above all measurements, such as all runs, is drawn in their place.
-fn charted(presentation: &Presentation) -> Vec<&Section> {
-    let has_any = |section: &&Section| {
-        section.series.iter().any(|series| series.numbers().count() > 0)
-            || section.distributions.iter().any(|shape| shape.distribution.count > 0)
-            || !section.heat_maps.is_empty()
-            || !section.estimates.is_empty()
-    };
-    let charted: Vec<&Section> = presentation.sections.iter().filter(has_any).collect();
-    let above = charted.iter().find(|section| section.place.is_empty());
-    above.map_or(charted.clone(), |above| vec![*above])
-}
-
 /// Where what stands above all measurements has numbers with their intervals, they are what the result is about; those of other such sections
 /// follow.
 fn estimates(presentation: &Presentation, sections: &[&Section]) -> Option<Panels> {
@@ -177,20 +165,24 @@ fn is_of(figure: &Figure, shape: &Shape) -> bool {
 
 /// Figures over time of all sections, those of one name in one line.
 fn over_time(sections: &[&Section]) -> Option<Panels> {
+    let Joined { series, phases } = joined(sections);
+    let axis = axis(times(&series));
     let mut panels: Vec<(Unit, Vec<Line>)> = Vec::new();
-    let mut phases = Vec::new();
-    for section in sections {
-        let drawn = || section.series.iter().filter(|series| series.numbers().count() > 0);
-        let starts = drawn().filter_map(|series| series.points.first()).map(|point| point.start_ns);
-        phases.extend(starts.min().map(|at_ns| (seconds(at_ns), clean(&section.title))));
-        for series in drawn() {
-            let unit = series.source.unit;
-            let place = panels.iter().position(|(other, _)| *other == unit).unwrap_or_else(|| {
-                panels.push((unit, Vec::new()));
-                panels.len() - 1
+    for one in &series {
+        let unit = one.source.unit;
+        let place = panels.iter().position(|(other, _)| *other == unit).unwrap_or_else(|| {
+            panels.push((unit, Vec::new()));
+            panels.len() - 1
+        });
+        let lines = &mut panels[place].1;
+        if lines.len() < MOST_LINES {
+            let alone = sections.first().filter(|_| sections.len() == 1);
+            lines.push(Line {
+                label: clean(&one.source.label),
+                value: alone.and_then(|section| figure(section, one)),
+                is_area: one.source.chart == Form::Area,
+                stops: course(&one.points),
             });
-            let value = figure(section, series).filter(|_| sections.len() == 1);
-            add(&mut panels[place].1, series, value);
         }
     }
     let panel = |(unit, lines): (Unit, Vec<Line>)| {
@@ -201,23 +193,9 @@ fn over_time(sections: &[&Section]) -> Option<Panels> {
     // What flows comes first, and what it does to others below.
     panels.sort_by_key(|(_, lines)| !lines.iter().any(|line| line.is_area));
     let panels: Vec<Lines> = panels.into_iter().take(MOST_UNITS).map(panel).collect();
-    phases.sort_by(|one, other| one.0.total_cmp(&other.0));
     let phases = if phases.len() > 1 { phases } else { Vec::new() };
-    let axis = axis(times(sections.iter().flat_map(|section| &section.series)));
+    let phases = phases.into_iter().map(|(at_ns, name)| (seconds(at_ns), clean(&name))).collect();
     (!panels.is_empty()).then_some(Panels::Time { axis, panels, phases })
-}
-
-/// Puts a series at the end of the line of its name, after a gap, or begins that line.
-fn add(lines: &mut Vec<Line>, series: &Series, value: Option<String>) {
-    let label = clean(&series.source.label);
-    let stops = course(&series.points);
-    if let Some(line) = lines.iter_mut().find(|line| line.label == label) {
-        let gap = line.stops.last().map(|last| Stop { value: None, ..*last });
-        line.stops.extend(gap.into_iter().chain(stops));
-    } else if lines.len() < MOST_LINES {
-        let is_area = series.source.chart == Form::Area;
-        lines.push(Line { label, value, is_area, stops });
-    }
 }
 
 /// What a series came to in all: the figure of its name.
