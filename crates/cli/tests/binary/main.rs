@@ -46,6 +46,7 @@ mod quota;
 mod relay;
 mod repeat;
 mod report;
+mod report_charts;
 mod report_connections;
 mod set_up;
 mod shape;

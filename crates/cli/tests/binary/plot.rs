@@ -43,7 +43,12 @@ fn a_stored_result_is_drawn_with_its_numbers_as_its_file_is_called() {
 }
 
 /// Of a result at `size` and a probe of `rate`, and so many times as long as the fixture.
-fn changed(folder: &Path, number: usize, (size, connections): (u32, u32), factor: f64) -> String {
+pub fn changed(
+    folder: &Path,
+    number: usize,
+    (size, connections): (u32, u32),
+    factor: f64,
+) -> String {
     let text = fs::read_to_string(fixture("latency-udp")).expect("a fixture");
     let mut json: serde_json::Value = serde_json::from_str(&text).expect("a document");
     json["started_at"] = format!("2026-01-01T00:{number:02}:00.000Z").into();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::common::{Ran, Running, Server, document_in, run};
 
-fn fixture(name: &str) -> String {
+pub fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/2/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -44,6 +44,23 @@ document.querySelectorAll(".canvas").forEach((at, number) => {
   one.after = selected.textContent;
   at.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   one.whole = selected.textContent;
+  if (one.zoom.length > 0) {
+    // From 0.4 to 1.1 s, or two parts of the axis where that is no part of it.
+    const { x, y, width, height } = chart.getModel().getComponent("grid").coordinateSystem.getRect();
+    const [first, last] = one.axes[0], length = last - first;
+    const wanted = first <= 0.4 && last >= 1.1 ? [0.4, 1.1] : [first + length / 4, first + length / 2];
+    const root = at.firstElementChild, box = root.getBoundingClientRect();
+    const pointer = (type, seconds) => root.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, button: 0, buttons: 1, clientX: box.left + x + (width * (seconds - first)) / length, clientY: box.top + y + height / 2 }));
+    pointer("mousemove", wanted[0]);
+    pointer("mousedown", wanted[0]);
+    pointer("mousemove", (wanted[0] + wanted[1]) / 2);
+    pointer("mousemove", wanted[1]);
+    pointer("mouseup", wanted[1]);
+    flush();
+    const { startValue, endValue } = chart.getOption().dataZoom[0];
+    one.dragged = { wanted, zoom: [startValue, endValue], told: selected.textContent };
+    at.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  }
   const buttons = [...document.querySelectorAll(`#controls-${number} button`)];
   one.buttons = buttons.map((it) => it.textContent);
   const toggle = buttons.find((it) => it.getAttribute("aria-pressed") === "true" && it.className !== "choice");
@@ -211,7 +228,7 @@ fn numbers(points: &Value) -> Vec<f64> {
     points.as_array().into_iter().flatten().filter_map(|point| point[1].as_f64()).collect()
 }
 
-fn numbers_of(list: &Value) -> Vec<f64> {
+pub fn numbers_of(list: &Value) -> Vec<f64> {
     list.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
 }
 
