@@ -14,7 +14,7 @@ use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;
 
 use crate::args::CompareArgs;
-use crate::files::{self, Destination};
+use crate::files::{self, Destination, same};
 use crate::junit::{self, JunitFile};
 use crate::output::Outputs;
 use crate::stored::{self, Stored};
@@ -68,7 +68,9 @@ fn of_several(args: &CompareArgs) -> Result<ComparisonDocument, Trouble> {
         Opened::Measured(document) => Compared::Measured(document),
         Opened::Shown(presentation) => Compared::Shown(presentation),
     });
-    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(compared).collect();
+    let names = stored::names(&paths).into_iter().zip(same::numbered(&paths));
+    let named: Vec<Named<'_>> =
+        names.zip(compared).map(|((name, file), holds)| Named { name, file, holds }).collect();
     let (before, after) = named.split_at(before.len());
     comparison::compare(before, after, &args.fail_on).map_err(Trouble::usage)
 }

@@ -3,6 +3,7 @@
 mod names;
 mod open;
 mod result;
+pub mod same;
 mod whole;
 
 use std::path::{Path, PathBuf};

@@ -288,9 +288,43 @@ fn conditions_that_so_few_runs_cannot_judge_do_not_hold() {
     let words = ["--json", "--fail-on", "latency.rtt.mean +5%"];
     let checks = document(&compare(&before, &lacking, &words).exits(5)).checks;
     assert!(checks[0].text.contains("1 of those after have no such figure"), "{checks:?}");
-    // A copy is no run of its own.
-    let copies = vec![after[0].clone(); 5];
-    compare(&before, &copies, &[]).exits(2).complains(&["one run is there twice"]);
+}
+
+/// A copy is no run of its own, and a run is not a change from itself: neither tells whether anything differs.
+#[test]
+fn a_run_that_is_named_twice_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let from = fixture(2, "latency-tcp");
+    let [early, late] = turns(5);
+    let before = runs(folder.path(), "before", &from, &early, 1.0, &same);
+    let after = runs(folder.path(), "after", &from, &late, 9.0, &same);
+    let refused = |before: &[PathBuf], after: &[PathBuf]| {
+        let words = ["--fail-on", "latency.rtt.p50 +5%"];
+        compare(before, after, &words).exits(2).complains(&["one run is there twice"])
+    };
+    refused(&before, &vec![after[0].clone(); 5]).complains(&["after0.json (after)"]);
+    refused(&before, &before);
+    refused(&before, &[&after[1..], &before[2..3]].concat());
+    // Whatever it is called, and however it is written.
+    let copy = folder.path().join("copy.json");
+    let text = fs::read_to_string(&before[2]).expect("it was written");
+    let document: Value = serde_json::from_str(&text).expect("a document");
+    fs::write(&copy, serde_json::to_string_pretty(&document).expect("plain")).expect("ours");
+    refused(&before, &[&after[1..], &[copy]].concat()).complains(&["before2 (before)", "copy"]);
+    // Files of other tools do not say when they began.
+    let write = |name: &str, more: u32| {
+        let path = folder.path().join(name);
+        let row = |row: u32| format!("{row}, {}\n", 200 + more + row % 50);
+        let text = "Index, Latency(us)\n".to_owned() + &(0..1_000).map(row).collect::<String>();
+        fs::write(&path, text).expect("a folder of ours");
+        path
+    };
+    let (one, other, alike) = (write("a.csv", 0), write("b.csv", 2), write("c.csv", 0));
+    let one = [one];
+    compare(&one, std::slice::from_ref(&other), &[]).exits(0);
+    refused(&vec![one[0].clone(); 5], &vec![other.clone(); 5]);
+    refused(&one, &[other, alike]);
+    refused(&one, &one);
 }
 
 #[test]
@@ -469,7 +503,7 @@ fn files_of_another_tool_are_compared_as_they_are_shown() {
     let folder = TempDir::new().expect("a folder");
     let write = |name: &str, number: u32, times: u32| {
         let path = folder.path().join(format!("{name}{number}.csv"));
-        let row = |row: u32| format!("{row}, {}\n", times * (200 + row % 50) + number % 3);
+        let row = |row: u32| format!("{row}, {}\n", times * (200 + row % 50) + number);
         let text = "Index, Latency(us)\n".to_owned() + &(0..1_000).map(row).collect::<String>();
         fs::write(&path, text).expect("a folder of ours");
         path
@@ -504,9 +538,10 @@ fn what_cannot_be_compared_is_refused() {
     refused(&["-", "-"], &["named twice"]);
     let compared = folder.path().join("compared.json");
     let compared = compared.to_str().expect("plain");
-    run(&["compare", &latency, &latency, "-o", compared]).exits(0);
+    let older = format!("{}/tests/fixtures/1/latency-tcp.json", env!("CARGO_MANIFEST_DIR"));
+    run(&["compare", &older, &latency, "-o", compared]).exits(0);
     refused(&[&latency, compared], &["a comparison", "commands that measure"]);
-    refused(&[&latency, &latency, "-o", "/no/such/folder/x.json"], &["/no/such/folder"]);
+    refused(&[&older, &latency, "-o", "/no/such/folder/x.json"], &["/no/such/folder"]);
     // What was saved is shown and reported like any result.
     let shown = run(&["show", compared]).exits(0);
     assert!(shown.stdout.starts_with("comparison"), "{}", shown.said());

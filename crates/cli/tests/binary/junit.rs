@@ -85,8 +85,10 @@ fn conditions_of_a_comparison_are_cases() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("junit.xml");
     let name = file.to_str().expect("plain");
-    let result = format!("{}/tests/fixtures/2/latency-tcp.json", env!("CARGO_MANIFEST_DIR"));
-    let words = ["compare", &result, &result, "--junit", name, "--fail-on", "latency.rtt.p50 +5%"];
+    let [before, after] = ["1", "2"].map(|version| {
+        format!("{}/tests/fixtures/{version}/latency-tcp.json", env!("CARGO_MANIFEST_DIR"))
+    });
+    let words = ["compare", &before, &after, "--junit", name, "--fail-on", "latency.rtt.p50 +5%"];
     run(&words).exits(5);
     let cases = cases(&file);
     assert_eq!(cases.len(), 1);

@@ -48,7 +48,7 @@ pub(super) fn caveats(
 
 /// Results of a side that hold no run.
 pub(super) fn without_runs(side: &str, results: &[Named<'_>]) -> Option<Caveat> {
-    let empty = results.iter().filter(|(_, result)| result.is_empty()).count();
+    let empty = results.iter().filter(|it| it.holds.is_empty()).count();
     (empty > 0).then(|| {
         let side = of(side);
         let text = format!("{empty} of {} results {side} hold no measurement", results.len());

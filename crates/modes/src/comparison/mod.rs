@@ -28,8 +28,16 @@ use crate::condition::Condition;
 use crate::document::{Document, Measurement};
 use crate::runs::RunSide;
 
-/// A result, and where it was read.
-pub type Named<'result> = (String, Compared<'result>);
+/// A result that is compared.
+#[derive(Clone, Debug)]
+pub struct Named<'result> {
+    /// Where it was read.
+    pub name: String,
+    /// Which of all files it was read from: two results of one number are one and the same file, or files of the same contents.
+    pub file: usize,
+    /// What it holds.
+    pub holds: Compared<'result>,
+}
 
 /// What can be compared.
 #[derive(Clone, Copy, Debug)]
@@ -67,15 +75,29 @@ impl Compared<'_> {
 /// Why nothing is compared.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum ComparisonError {
-    /// A copy is no run of its own.
+    /// A copy is no run of its own, and a run is not a change from itself.
     #[error(
-        "one run is there twice on one side: {name}, which began at {began}; name each result once"
+        "one run is there twice: {name}, which began at {began}, in {first} and in {second}; name each result once"
     )]
     Twice {
         /// The measurement.
         name: String,
         /// When its result began.
         began: String,
+        /// The result that has it, and its side.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// The same of results that do not say when they began.
+    #[error(
+        "one run is there twice: {first} and {second} are one file, or have the same contents; name each result once"
+    )]
+    SameFile {
+        /// The result, and its side.
+        first: String,
+        /// The other one.
+        second: String,
     },
     /// The sides have no measurement in common.
     #[error(
@@ -103,10 +125,9 @@ fn compare_named(
     named: [(&str, &[Named<'_>]); 2],
     conditions: &[Condition],
 ) -> Result<ComparisonDocument, ComparisonError> {
-    let sides = named.map(|(_, results)| runs_of(results));
-    if let Some(run) = sides.iter().find_map(|runs| twice(runs)) {
-        let (name, began) = (run.name.clone(), run.began.0.clone());
-        return Err(ComparisonError::Twice { name, began });
+    let sides = named.map(|(side, results)| runs_of(side, results));
+    if let Some(error) = twice(&sides).or_else(|| same_file(named)) {
+        return Err(error);
     }
     let names = sides.each_ref().map(|runs| names(runs));
     let common: Vec<&str> =
@@ -146,7 +167,10 @@ pub fn compare_sides(
     let sides = sides(document)?;
     let names = [RunSide::A, RunSide::B].map(RunSide::name);
     let place = if name.is_empty() { String::new() } else { format!("{name}, ") };
-    let named = |at: usize| [(format!("{place}{}", names[at]), Compared::Measured(&sides[at]))];
+    let named = |at: usize| {
+        let name = format!("{place}{}", names[at]);
+        [Named { name, file: at, holds: Compared::Measured(&sides[at]) }]
+    };
     let (first, second) = (named(0), named(1));
     Some(compare_named([(names[0], &first), (names[1], &second)], conditions))
 }
@@ -173,25 +197,57 @@ fn sides(document: &Document) -> Option<[Document; 2]> {
 }
 
 fn side(name: &str, results: &[Named<'_>]) -> Side {
-    let mut began: Vec<String> = results.iter().filter_map(|(_, result)| result.began()).collect();
+    let mut began: Vec<String> = results.iter().filter_map(|it| it.holds.began()).collect();
     began.retain(|began| !began.is_empty());
     began.sort();
     let began = began.first().zip(began.last()).map(|(first, last)| [first.clone(), last.clone()]);
     let name = name.to_owned();
-    Side { name, results: results.iter().map(|(name, _)| name.clone()).collect(), began }
+    Side { name, results: results.iter().map(|it| it.name.clone()).collect(), began }
 }
 
 /// All runs of a side, in the order of time.
-fn runs_of(results: &[Named<'_>]) -> Vec<Run> {
-    let mut runs: Vec<Run> = results.iter().flat_map(|(_, result)| result.runs()).collect();
+fn runs_of(side: &str, results: &[Named<'_>]) -> Vec<Run> {
+    let of = |result: &Named<'_>| {
+        let mut runs = result.holds.runs();
+        runs.iter_mut().for_each(|run| run.result = place(side, result));
+        runs
+    };
+    let mut runs: Vec<Run> = results.iter().flat_map(of).collect();
     runs.sort_by(|one, other| one.began.cmp(&other.began));
     runs
 }
 
-/// A run that is there twice: one of the same measurement that began at the same time, where that is known.
-fn twice(runs: &[Run]) -> Option<&Run> {
-    let mut seen = BTreeSet::new();
-    runs.iter().find(|run| !run.began.0.is_empty() && !seen.insert((&run.began, &run.name)))
+/// Which result it is, and on which side.
+fn place(side: &str, result: &Named<'_>) -> String {
+    format!("{} ({side})", result.name)
+}
+
+/// A run that is there twice, on one side or on both: two of the same measurement that the same machine began at the same time, where that is
+/// known.
+fn twice(sides: &[Vec<Run>; 2]) -> Option<ComparisonError> {
+    let mut seen: BTreeMap<_, &str> = BTreeMap::new();
+    let all = sides.iter().flatten().filter(|run| !run.began.0.is_empty());
+    all.map(|run| (run, seen.insert((&run.began, &run.name, &run.machine), &run.result))).find_map(
+        |(run, first)| {
+            Some(ComparisonError::Twice {
+                name: run.name.clone(),
+                began: run.began.0.clone(),
+                first: first?.to_owned(),
+                second: run.result.clone(),
+            })
+        },
+    )
+}
+
+/// Two results that are one and the same file, on one side or on both.
+fn same_file(sides: [(&str, &[Named<'_>]); 2]) -> Option<ComparisonError> {
+    let mut seen: BTreeMap<usize, String> = BTreeMap::new();
+    let all =
+        sides.into_iter().flat_map(|(side, results)| results.iter().map(move |it| (side, it)));
+    all.map(|(side, it)| (place(side, it), it.file)).find_map(|(second, file)| {
+        let first = seen.insert(file, second.clone())?;
+        Some(ComparisonError::SameFile { first, second })
+    })
 }
 
 /// The names of its measurements, each once.

@@ -41,6 +41,8 @@ pub(super) struct Number {
 pub(super) struct Run {
     /// The measurement's name.
     pub(super) name: String,
+    /// The result that it is of, and its side, in words.
+    pub(super) result: String,
     /// When it began: that of its result and the time since, which together are in the order of time.
     pub(super) began: (String, u64),
     /// How long it lasted.
@@ -73,6 +75,7 @@ pub(super) fn shown(presentation: &Presentation) -> Vec<Run> {
         let numbers = named_once(figures.filter_map(of_figure).collect());
         Run {
             name: section.title.clone(),
+            result: String::new(),
             began: (String::new(), 0),
             lasted_ns: 0,
             machine: String::new(),
@@ -131,6 +134,7 @@ fn run(
     let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
     Run {
         name: name.clone(),
+        result: String::new(),
         began: (document.started_at.clone(), measurement.start_ns),
         lasted_ns: measurement.duration_ns,
         machine: document.hosts.client.name.clone(),
@@ -150,6 +154,7 @@ fn search(document: &Document, shared: &BTreeSet<(String, String, String)>) -> O
     let numbers = named_once(figures::found(&json).iter().filter_map(number).collect());
     Some(Run {
         name: format!("{}, highest rate without loss", document.kind),
+        result: String::new(),
         began: (document.started_at.clone(), first.start_ns),
         lasted_ns: document.duration_ns.saturating_sub(first.start_ns),
         machine: document.hosts.client.name.clone(),

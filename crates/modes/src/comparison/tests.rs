@@ -6,6 +6,7 @@ use crate::figures::{FigureId, groups};
 fn began(minutes: &[u32]) -> Vec<Run> {
     let run = |minute: &u32| Run {
         name: "latency".to_owned(),
+        result: format!("r{minute}"),
         began: (format!("2026-01-01T00:{minute:02}:00.000Z"), 0),
         lasted_ns: 30_000_000_000,
         machine: "alpha".to_owned(),
@@ -52,6 +53,43 @@ fn runs_that_overlap_are_in_no_order() {
     // Two machines have two clocks.
     before[1].machine = "beta".to_owned();
     assert_eq!(order(&before, &after), Order::Turns);
+}
+
+/// A copy of a run is no run of its own, and nothing differs from itself.
+#[test]
+fn a_run_is_there_once() {
+    let said = |before: &[u32], after: &[u32]| {
+        twice(&[began(before), began(after)]).map(|error| error.to_string())
+    };
+    assert_eq!(said(&[0, 2, 4], &[1, 3, 5]), None);
+    let told = "one run is there twice: latency, which began at 2026-01-01T00:02:00.000Z, in r2 and in r2; name each result once";
+    assert_eq!(said(&[0, 2, 2], &[1, 3, 5]).as_deref(), Some(told));
+    assert_eq!(said(&[0, 2, 4], &[1, 2, 5]).as_deref(), Some(told));
+    // Another machine can begin at the same moment.
+    let mut after = began(&[0, 2, 4]);
+    after.iter_mut().for_each(|run| run.machine = "beta".to_owned());
+    assert_eq!(twice(&[began(&[0, 2, 4]), after]), None);
+    // What does not say when it began is known by its file alone.
+    let presentation = Presentation::default();
+    let files = |files: &[usize]| {
+        let named = |&file: &usize| Named {
+            name: format!("{file}.csv"),
+            file,
+            holds: Compared::Shown(&presentation),
+        };
+        files.iter().map(named).collect::<Vec<_>>()
+    };
+    let said = |before: &[usize], after: &[usize]| {
+        let error = same_file([("before", &files(before)), ("after", &files(after))]);
+        error.map(|error| error.to_string())
+    };
+    assert_eq!(said(&[0, 1], &[2, 3]), None);
+    let told = said(&[0, 1], &[2, 1]).expect("it is on both sides");
+    assert!(told.contains("1.csv (before) and 1.csv (after) are one file"), "{told}");
+    assert!(
+        said(&[0, 0], &[2, 1])
+            .is_some_and(|told| told.contains("0.csv (before) and 0.csv (before)"))
+    );
 }
 
 #[test]
