@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use pathscope_core::stats::{Difference, Order, Telling};
+use pathscope_core::stats::{Bound, Difference, Order, Telling};
 
 const PAGE: &str = include_str!("../../../docs/method/compare.md");
 /// Comparisons of each kind.
@@ -24,6 +24,8 @@ enum Kind {
     Walk,
     /// Further off each time, besides what each has of its own.
     Drift,
+    /// Each by itself, and many times as much or as little as another: logarithms of deviation 1.
+    Factors,
 }
 
 impl fmt::Display for Kind {
@@ -34,6 +36,7 @@ impl fmt::Display for Kind {
             Self::Alike => "each like the one before (0.8)",
             Self::Walk => "a random walk",
             Self::Drift => "a steady drift",
+            Self::Factors => "independent, many times as much or as little",
         })
     }
 }
@@ -61,7 +64,7 @@ impl Draw {
         let run = |at: usize| {
             let own = self.normal();
             let off = match kind {
-                Kind::Independent => own,
+                Kind::Independent | Kind::Factors => own,
                 Kind::Skewed => -(1.0 - self.share()).ln(),
                 Kind::Alike => {
                     last = 0.8 * last + 0.6 * own;
@@ -73,8 +76,11 @@ impl Draw {
                 }
                 Kind::Drift => own + 0.3 * at as f64,
             };
-            // Far from zero, so that 1 % of the median is far above it only where it is meant to be.
-            1_000.0 + 10.0 * off
+            match kind {
+                Kind::Factors => 1_000.0 * off.exp(),
+                // Far from zero, so that 1 % of the median is far above it only where it is meant to be.
+                _ => 1_000.0 + 10.0 * off,
+            }
         };
         (0..number).map(run).collect()
     }
@@ -118,10 +124,11 @@ fn failed(kind: (Kind, Order), runs: usize, moved: f64, most: f64) -> (f64, f64)
     compared(kind, runs, moved, CONDITIONS, &mut |difference, first, second| {
         let most = 10.0 * most;
         let is_beyond = difference.shift.abs() > most;
-        let beyond = difference.p_beyond(first, second, most);
+        let bound = Bound::Amount(most);
+        let beyond = difference.p_beyond(first, second, bound);
         let fails = |telling: Telling| u32::from(is_beyond && telling == Telling::Shown);
-        by_floor += fails(difference.telling(difference.p));
-        by_both += fails(difference.telling_beyond(difference.p, beyond, kind.1));
+        by_floor += fails(difference.telling_of(difference.p, bound));
+        by_both += fails(difference.telling_beyond(difference.p, bound, beyond, kind.1));
     });
     let share = |failed: u32| f64::from(failed) / f64::from(CONDITIONS);
     (share(by_floor), share(by_both))
@@ -135,21 +142,28 @@ fn percentages(shares: &[f64]) -> String {
 
 #[test]
 fn told_where_nothing_differs() {
-    for kind in [Kind::Independent, Kind::Skewed, Kind::Alike, Kind::Walk, Kind::Drift] {
+    let mut rows = Vec::new();
+    let kinds = [Kind::Independent, Kind::Skewed, Kind::Factors];
+    for kind in kinds.into_iter().chain([Kind::Alike, Kind::Walk, Kind::Drift]) {
         for order in [Order::Turns, Order::Blocks] {
             let found = [5, 8, 15].map(|runs| told(kind, order, runs, 0.0));
-            let drifts = !matches!(kind, Kind::Independent | Kind::Skewed);
-            let most = if drifts && order == Order::Blocks { 0.35 } else { 0.03 };
+            let drifts = matches!(kind, Kind::Alike | Kind::Walk | Kind::Drift);
+            let most = match kind {
+                _ if drifts && order == Order::Blocks => 0.35,
+                // 1 % of these is nothing beside what they differ by.
+                Kind::Factors => 0.05,
+                _ => 0.03,
+            };
             for (by_ranks, by_all) in found {
                 assert!(by_all <= most, "{kind}, {order:?}: {by_all}");
                 // What the floor is there for.
                 assert!(by_all <= by_ranks, "{kind}, {order:?}");
             }
             let [by_ranks, by_all] = [found.map(|it| it.0), found.map(|it| it.1)];
-            let row = format!("| {} | {} |", percentages(&by_ranks), percentages(&by_all));
-            assert!(PAGE.contains(&row), "the page has no row of {kind}, {order:?}: {row}");
+            rows.push(format!("| {} | {} |", percentages(&by_ranks), percentages(&by_all)));
         }
     }
+    on_the_page(&rows);
 }
 
 #[test]
@@ -191,6 +205,43 @@ fn failed_where_something_differs() {
         assert!(by_both >= by_floor, "{runs} runs, {moved} deviations: {by_both}");
         let [by_floor, by_both] = [by_floor, by_both].map(|share| 100.0 * share);
         rows.push(format!("| {runs} | {moved} | ±0.5 | {by_floor:.0} % | {by_both:.0} % |"));
+    }
+    on_the_page(&rows);
+}
+
+/// Of runs that are so many times as much: how often the interval of the change holds it, how often the ranks show that it is more than that, and
+/// how often that it is more than half of it.
+#[test]
+fn shares_are_those_of_what_it_was() {
+    const TRUE: f64 = 0.6;
+    let mut rows = Vec::new();
+    for kind in [Kind::Independent, Kind::Skewed, Kind::Factors] {
+        for runs in [5, 8, 15] {
+            let (mut held, mut failed, mut shown) = (0_u32, 0_u32, 0_u32);
+            let mut draw = Draw(23);
+            for _ in 0..CONDITIONS {
+                let first = draw.runs(kind, runs);
+                let second: Vec<f64> =
+                    draw.runs(kind, runs).into_iter().map(|it| it * (1.0 + TRUE)).collect();
+                let it = Difference::between(&first, &second, 0.0, Order::Turns).expect("numbers");
+                let ratio = it.ratio.expect("above nothing");
+                let (low, high) = ratio.low.zip(ratio.high).expect("enough runs");
+                assert!(-1.0 < low && low <= ratio.change && ratio.change <= high, "{ratio:?}");
+                held += u32::from((low..=high).contains(&TRUE));
+                let is_beyond = |most: f64| {
+                    let p = it.p_beyond(&first, &second, Bound::Share(most));
+                    u32::from(ratio.change > most && p <= 0.05)
+                };
+                failed += is_beyond(TRUE);
+                shown += is_beyond(TRUE / 2.0);
+            }
+            let share = |of: u32| f64::from(of) / f64::from(CONDITIONS);
+            let by_chance = 3.0 * (0.05 * 0.95 / f64::from(CONDITIONS)).sqrt();
+            assert!(share(held) >= 0.95 - by_chance, "{kind}, {runs}: {}", share(held));
+            assert!(share(failed) <= 0.05 + by_chance, "{kind}, {runs}: {}", share(failed));
+            let [held, failed, shown] = [held, failed, shown].map(|of| 100.0 * share(of));
+            rows.push(format!("| {runs} | {held:.1} % | {failed:.1} % | {shown:.0} % |"));
+        }
     }
     on_the_page(&rows);
 }

@@ -242,10 +242,10 @@ impl ComparedFigure {
             .map_or_else(|| self.figure.clone(), |it| format!("{} {it}", self.figure))
     }
 
-    /// The shift as a share of what it was before; `None` where that was nothing.
+    /// How far it moved as a share of what it was before, never below -1; `None` where it was or is nothing in any run, or less: then the
+    /// shift is what can be told.
     pub fn relative(&self) -> Option<f64> {
-        let before = self.before_median.abs();
-        (before > 0.0).then(|| self.difference.shift / before)
+        self.difference.ratio.map(|ratio| ratio.change)
     }
 }
 

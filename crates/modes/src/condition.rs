@@ -109,6 +109,14 @@ impl Condition {
         self.direction == Direction::Either
     }
 
+    /// How far it may move as a share of what it was, where it was typed as one.
+    pub fn share(&self) -> Option<f64> {
+        match self.most {
+            Most::Share(share) => Some(share),
+            Most::Number(_) => None,
+        }
+    }
+
     /// How far it may move, where it was this much.
     pub fn most_of(&self, number: f64) -> f64 {
         match self.most {
@@ -117,14 +125,14 @@ impl Condition {
         }
     }
 
-    /// Whether a figure that was `before` and moved by `shift` is beyond it.
-    pub fn is_beyond(&self, before: f64, shift: f64) -> bool {
+    /// Whether what moved by `moved` is beyond `most` in the direction in which it must not be.
+    pub fn is_beyond(&self, moved: f64, most: f64) -> bool {
         let that_way = match self.direction {
-            Direction::Up => shift,
-            Direction::Down => -shift,
-            Direction::Either => shift.abs(),
+            Direction::Up => moved,
+            Direction::Down => -moved,
+            Direction::Either => moved.abs(),
         };
-        that_way > self.most_of(before)
+        that_way > most
     }
 }
 

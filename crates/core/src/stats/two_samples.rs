@@ -11,16 +11,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rank_sum::{differences_outside, two_sided_p};
+use super::rank_sum::two_sided_p;
+use super::ratio::{LEAST_SHARE, Ratio};
+use super::shift::{Order, Shift, differences, median};
 
 /// A difference that is seen where there is none as often as this is not shown: one time in twenty.
 pub(super) const LEVEL: f64 = 0.05;
-/// What is less than this share of the first median is too small to be told of, however sure it is.
-const LEAST_SHARE: f64 = 0.01;
-
-/// So many runs each side has to have: of fewer, halves cannot be held against each other, and nobody knows what runs of that side differ by
-/// themselves. One run that met a bad minute would be told of as a change, however many stand on the other side.
-const LEAST_RUNS: usize = 4;
 
 /// How the second set lies to the first.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -44,16 +40,18 @@ pub struct Difference {
     /// What clocks resolve, the least of all that is told of; 0 where it is no time, or what an earlier version wrote.
     #[serde(default)]
     pub resolution: f64,
+    /// The same as a share of what the first is, where all numbers are above nothing: what is told then, and judged.
+    #[serde(default)]
+    pub ratio: Option<Ratio>,
 }
 
-/// In which order the runs of both sets were.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// They took turns: what changes slowly meets both alike.
-    Turns,
-    /// They did not, or it is not known: whatever changed meanwhile is part of the difference.
-    Blocks,
+/// How far a figure may move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// By this share of what it was: of what has a [`Ratio`].
+    Share(f64),
+    /// By so much.
+    Amount(f64),
 }
 
 /// What a difference comes to.
@@ -76,57 +74,51 @@ impl Difference {
         if !first.iter().chain(second).all(is_number) {
             return None;
         }
-        // Of numbers near the largest that there are, a difference is none.
-        let shift = shift(first, second).filter(is_number)?;
-        let (mut low, mut high, mut coverage) = (None, None, None);
-        let are_enough = first.len().min(second.len()) >= LEAST_RUNS;
-        let ranks = differences_outside(first.len(), second.len()).filter(|_| are_enough);
-        if let Some((outside, covered)) = ranks {
-            let mut all = differences(first, second);
-            let last = all.len() - outside;
-            low = Some(*all.select_nth_unstable_by(outside - 1, f64::total_cmp).1);
-            high = Some(*all.select_nth_unstable_by(last, f64::total_cmp).1);
-            coverage = Some(covered);
-        }
+        let shift = Shift::between(first, second, order)?;
         let of_median = median(first).unwrap_or_default().abs() * LEAST_SHARE;
-        let own = own_shift(first, order).max(own_shift(second, order));
         Some(Self {
-            shift,
-            low,
-            high,
-            coverage,
+            shift: shift.middle,
+            low: shift.interval.map(|it| it.low),
+            high: shift.interval.map(|it| it.high),
+            coverage: shift.interval.map(|it| it.coverage),
             p: two_sided_p(first, second),
             delta: delta(first, second),
-            floor: of_median.max(resolution).max(own),
+            floor: of_median.max(resolution).max(shift.own),
             resolution,
+            ratio: Ratio::between(first, second, resolution, order),
         })
+    }
+
+    /// Whether the second is more, as it is told.
+    pub fn is_more(&self) -> bool {
+        self.ratio.map_or(self.shift, |ratio| ratio.change) > 0.0
     }
 
     /// Whether there is a difference, with this probability of seeing one where there is none: `p`, or what Holm makes of it.
     pub fn telling(&self, p: f64) -> Telling {
+        match self.ratio {
+            Some(Ratio { change, floor, .. }) => self.told(p, change.abs() > floor),
+            None => self.told(p, self.shift.abs() > self.floor),
+        }
+    }
+
+    /// The same on the scale of a bound.
+    pub fn telling_of(&self, p: f64, bound: Bound) -> Telling {
+        match bound {
+            Bound::Share(_) => self.telling(p),
+            Bound::Amount(_) => self.told(p, self.shift.abs() > self.floor),
+        }
+    }
+
+    fn told(&self, p: f64, is_above_floor: bool) -> Telling {
         if self.coverage.is_none() {
             Telling::TooFewRuns
-        } else if p <= LEVEL && self.shift.abs() > self.floor {
+        } else if p <= LEVEL && is_above_floor {
             Telling::Shown
         } else {
             Telling::NotShown
         }
     }
-}
-
-/// The middle of all values, or the mean of the middle two. `None` of none.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut values = values.to_vec();
-    let half = values.len() / 2;
-    if values.is_empty() {
-        return None;
-    }
-    let upper = *values.select_nth_unstable_by(half, f64::total_cmp).1;
-    if values.len() % 2 == 1 {
-        return Some(upper);
-    }
-    let lower = values[..half].iter().copied().max_by(f64::total_cmp)?;
-    Some(lower / 2.0 + upper / 2.0)
 }
 
 /// The probabilities of many tests at once, so that any of them is at most 0.05 where nothing differs only one time in twenty: Holm's
@@ -168,33 +160,6 @@ pub fn least_p(first: usize, second: usize) -> f64 {
     two_sided_p(&first_values, &second_values)
 }
 
-/// How far halves of one set are apart, of which nothing differs: every other run, which shows what runs differ by, and the first half
-/// against the second, which shows what drifts. Whole sets in blocks are twice as far apart in time as their halves, and so is what
-/// drifts. `values` in the order of time. 0 where they are too few to be halved.
-fn own_shift(values: &[f64], order: Order) -> f64 {
-    if values.len() < LEAST_RUNS {
-        return 0.0;
-    }
-    let every_other =
-        |from: usize| values.iter().skip(from).step_by(2).copied().collect::<Vec<_>>();
-    let (early, late) = values.split_at(values.len() / 2);
-    let as_far = match order {
-        Order::Turns => 1.0,
-        Order::Blocks => 2.0,
-    };
-    let between = |first: &[f64], second: &[f64]| shift(first, second).unwrap_or(0.0).abs();
-    between(&every_other(0), &every_other(1)).max(as_far * between(early, late))
-}
-
-/// The median of all differences between any of the second and any of the first.
-fn shift(first: &[f64], second: &[f64]) -> Option<f64> {
-    median(&differences(first, second))
-}
-
-fn differences(first: &[f64], second: &[f64]) -> Vec<f64> {
-    second.iter().flat_map(|value| first.iter().map(move |from| value - from)).collect()
-}
-
 fn delta(first: &[f64], second: &[f64]) -> f64 {
     let all = differences(first, second);
     let above = all.iter().filter(|difference| **difference > 0.0).count();
@@ -204,6 +169,7 @@ fn delta(first: &[f64], second: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shift::LEAST_RUNS;
     use super::*;
 
     fn near(one: f64, other: f64) -> bool {
@@ -273,6 +239,8 @@ mod tests {
         let times = Difference::between(&first, &second.map(|it| it + 20.0), 75.0, Order::Turns)
             .expect("numbers");
         assert_eq!((times.floor, times.telling(times.p)), (75.0, Telling::NotShown));
+        let bound = Bound::Amount(0.0);
+        assert_eq!(times.telling_of(times.p, bound), Telling::NotShown);
     }
 
     #[test]
@@ -292,15 +260,6 @@ mod tests {
         );
         let difference = between(&turns.0, &turns.1);
         assert_eq!(difference.telling(difference.p), Telling::NotShown);
-    }
-
-    #[test]
-    fn the_median_is_the_middle() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0]), Some(3.0));
-        assert_eq!(median(&[9.0, 1.0, 4.0]), Some(4.0));
-        assert_eq!(median(&[9.0, 1.0, 4.0, 6.0]), Some(5.0));
-        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
     }
 
     #[test]

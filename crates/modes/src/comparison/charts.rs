@@ -8,19 +8,18 @@ use pathscope_core::presentation::{Estimate, EstimateLine, Estimates};
 
 use crate::compared::{ComparedFigure, ComparedMeasurement, ComparisonDocument, Tier};
 
-/// How far each figure that the tests are for moved, as a share of what it was; nothing where none of them was anything.
+/// How far each figure that the tests are for moved, as a share of what it was; nothing where none of them was anything in all runs.
 pub(super) fn shifts(document: &ComparisonDocument) -> Option<Estimates> {
     let is_one = document.measurements.len() == 1;
     let [before, after] = document.names();
     let estimate = |(measurement, figure): (&str, &ComparedFigure)| {
         let place = if is_one { String::new() } else { format!(", {measurement}") };
-        let share = |shift: f64| shift / figure.before_median.abs();
-        let interval = figure.difference.low.zip(figure.difference.high);
+        let ratio = figure.difference.ratio?;
         Some(Estimate {
             place: format!("{}{place}", figure.full_label()),
             at: None,
-            value: figure.relative()?,
-            interval: interval.map(|(low, high)| (share(low), share(high))),
+            value: ratio.change,
+            interval: ratio.low.zip(ratio.high),
         })
     };
     let points: Vec<Estimate> = document.of_tier(Tier::Primary).filter_map(estimate).collect();

@@ -1,8 +1,9 @@
 //! What must not change: a condition fails where the figure moved further than it says, and the runs show that.
 
+use pathscope_core::figure::Unit;
 use pathscope_core::quantity::ratio;
 use pathscope_core::record::Check;
-use pathscope_core::stats::{Telling, holm, least_p};
+use pathscope_core::stats::{Bound, Ratio, Telling, holm, least_p};
 
 use super::findings::ComparisonCheck;
 use crate::compared::{ComparedFigure, ComparedMeasurement};
@@ -39,12 +40,26 @@ pub(super) fn judge(conditions: &[Condition], measurements: &[ComparedMeasuremen
     judged.map(|((condition, of), p)| check(condition, of, p, all)).collect()
 }
 
+/// How far this condition lets this figure move: by a share of what it was where that can be told, else by so much.
+fn bound(condition: &Condition, it: &ComparedFigure) -> Bound {
+    let share = condition.share().filter(|_| it.difference.ratio.is_some());
+    share.map_or_else(|| Bound::Amount(condition.most_of(it.before_median)), Bound::Share)
+}
+
+/// Whether a figure moved further than a condition allows.
+fn is_beyond(condition: &Condition, it: &ComparedFigure) -> bool {
+    match bound(condition, it) {
+        Bound::Share(most) => it.relative().is_some_and(|moved| condition.is_beyond(moved, most)),
+        Bound::Amount(most) => condition.is_beyond(it.difference.shift, most),
+    }
+}
+
 /// How often chance alone moves a figure so far beyond what the condition allows; 1 where it is not beyond it.
 fn p_beyond(condition: &Condition, it: &ComparedFigure) -> f64 {
-    if !condition.is_beyond(it.before_median, it.difference.shift) {
+    if !is_beyond(condition, it) {
         return 1.0;
     }
-    it.difference.p_beyond(&it.before, &it.after, condition.most_of(it.before_median))
+    it.difference.p_beyond(&it.before, &it.after, bound(condition, it))
 }
 
 /// What a condition comes to for this figure, one of so many that are asked about; none: not both sides have it. `p`: of the difference, and of
@@ -77,22 +92,21 @@ fn check(
         return check(false, text);
     }
     let unit = figure.unit();
+    let bound = bound(condition, it);
+    let [before_median, after_median] =
+        [it.before_median, it.after_median].map(|median| told(unit, median));
     let moved = format!(
-        "{}, {} to {}, in {place}",
-        how_sure(it),
-        told(unit, it.before_median),
-        told(unit, it.after_median)
+        "{}, {before_median} to {after_median}, in {place}",
+        how_sure(condition, it, bound)
     );
-    match it.difference.telling_beyond(p, beyond, measurement.order) {
+    match it.difference.telling_beyond(p, bound, beyond, measurement.order) {
         Telling::TooFewRuns => check(
             false,
             format!(
                 "of {before} and {after} runs no difference can be told, in {place}; five of each, or better fifteen"
             ),
         ),
-        Telling::Shown if condition.is_beyond(it.before_median, it.difference.shift) => {
-            check(false, moved)
-        }
+        Telling::Shown if is_beyond(condition, it) => check(false, moved),
         Telling::Shown => check(true, moved),
         // What so few runs could not show of so many conditions, however large it is, has not stayed for all that is known.
         Telling::NotShown if least_p(before, after) * all as f64 > LEVEL => check(
@@ -103,41 +117,113 @@ fn check(
             ),
         ),
         Telling::NotShown => {
-            let sure = how_sure(it);
+            let sure = how_sure(condition, it, bound);
             let runs = format!("no difference is shown by {before} and {after} runs");
             check(true, format!("{runs}: {sure}, in {place}"))
         }
     }
 }
 
-/// How far a figure moved, how far it may have, and up to which shift none is told of.
-fn how_sure(it: &ComparedFigure) -> String {
-    let floor = amount(it, it.difference.floor).replace('+', "");
-    let interval = it.difference.low.zip(it.difference.high);
-    let interval = interval.map_or_else(String::new, |(low, high)| {
-        format!("95 % interval {}; ", between(it, low, high))
-    });
-    format!("{} ({interval}told above {floor})", change(it))
+/// How far a figure moved, how far it may have, and up to which shift none is told of, on the scale on which the condition is judged.
+fn how_sure(condition: &Condition, it: &ComparedFigure, bound: Bound) -> String {
+    let moved = match bound {
+        Bound::Share(_) => Moved::of(it),
+        Bound::Amount(_) => Moved::by_amount(it),
+    };
+    let interval = moved.interval().map_or_else(String::new, |it| format!("95 % interval {it}; "));
+    // Of a share that is judged as an amount nobody could tell how much that is.
+    let allowed = match (condition.share(), bound) {
+        (Some(_), Bound::Amount(most)) => format!("; allowed {}", told(it.unit, most)),
+        _ => String::new(),
+    };
+    format!("{} ({interval}told above {}{allowed})", moved.change(), moved.floor())
 }
 
-/// How far a figure moved, in words: `+3.1 %`, or in its unit where it was nothing before.
-pub(super) fn change(figure: &ComparedFigure) -> String {
-    amount(figure, figure.difference.shift)
+/// How far a figure moved, in words, on one scale: as a share of what it was, or in its unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    /// None: shares.
+    unit: Option<Unit>,
+    change: f64,
+    interval: Option<(f64, f64)>,
+    floor: f64,
 }
 
-/// A shift of this figure in words.
-pub(super) fn amount(figure: &ComparedFigure, shift: f64) -> String {
-    let sign = if shift < 0.0 { "-" } else { "+" };
-    let before = figure.before_median.abs();
-    let much =
-        if before > 0.0 { ratio(shift.abs() / before) } else { told(figure.unit, shift.abs()) };
-    format!("{sign}{much}")
+impl Moved {
+    /// As it is judged: as a share where it can be.
+    pub(super) fn of(figure: &ComparedFigure) -> Self {
+        let share = |ratio: Ratio| Self {
+            unit: None,
+            change: ratio.change,
+            interval: ratio.low.zip(ratio.high),
+            floor: ratio.floor,
+        };
+        figure.difference.ratio.map_or_else(|| Self::by_amount(figure), share)
+    }
+
+    /// In the figure's unit.
+    pub(super) fn by_amount(figure: &ComparedFigure) -> Self {
+        let difference = &figure.difference;
+        Self {
+            unit: Some(figure.unit),
+            change: difference.shift,
+            interval: difference.low.zip(difference.high),
+            floor: difference.floor,
+        }
+    }
+
+    /// `+3.1 %`, or `+2.4 ms`, or `+2.0 points` of a hundred.
+    pub(super) fn change(self) -> String {
+        self.words(self.change)
+    }
+
+    /// Its number.
+    pub(super) fn number(self) -> f64 {
+        self.change
+    }
+
+    /// The least and the most that it may have moved; none of few runs.
+    pub(super) fn interval(self) -> Option<String> {
+        let (low, high) = self.interval?;
+        let [low, high] = [low, high].map(|moved| self.words(moved));
+        // The unit is told once.
+        let unit = [" %", " points"].into_iter().find(|unit| high.ends_with(unit));
+        let low = unit.and_then(|unit| low.strip_suffix(unit)).unwrap_or(&low);
+        Some(format!("{low} to {high}"))
+    }
+
+    /// Up to which change none is told of.
+    pub(super) fn floor(self) -> String {
+        self.words(self.floor).replace('+', "")
+    }
+
+    fn words(self, moved: f64) -> String {
+        let sign = if moved < 0.0 { "-" } else { "+" };
+        let much = match self.unit {
+            None => ratio(moved.abs()),
+            // Of what is a share itself a change of 2 % of it and one by 2 % are not the same.
+            Some(Unit::Share) => ratio(moved.abs()).replace(" %", " points"),
+            Some(unit) => told(unit, moved.abs()),
+        };
+        format!("{sign}{much}")
+    }
 }
 
-/// The least and the most of a shift, in words.
-pub(super) fn between(figure: &ComparedFigure, low: f64, high: f64) -> String {
-    let [low, high] = [low, high].map(|shift| amount(figure, shift));
-    // The unit is told once.
-    let low = if high.ends_with(" %") { low.trim_end_matches(" %") } else { &low };
-    format!("{low} to {high}")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_on_its_scale() {
+        let moved = |unit, change, low, high| {
+            let moved = Moved { unit, change, interval: Some((low, high)), floor: 0.011 };
+            [moved.change(), moved.interval().expect("two ends"), moved.floor()]
+        };
+        assert_eq!(moved(None, -0.25, -0.5, 0.1), ["-25.0 %", "-50.0 to +10.0 %", "1.1 %"]);
+        let share = Some(Unit::Share);
+        let expected = ["+2.0 points", "-1.0 to +3.0 points", "1.1 points"];
+        assert_eq!(moved(share, 0.02, -0.01, 0.03), expected);
+        let [change, interval, _] = moved(Some(Unit::Duration), -2e6, -3e6, -1e3);
+        assert_eq!([&*change, &*interval], ["-2 ms", "-3 ms to -1 µs"]);
+    }
 }

@@ -348,7 +348,7 @@ fn order(sides: &[Vec<&Run>; 2]) -> Order {
 }
 
 fn outcome(difference: &Difference, p: f64, better: Better) -> Outcome {
-    match (difference.telling(p), better, difference.shift > 0.0) {
+    match (difference.telling(p), better, difference.is_more()) {
         (Telling::TooFewRuns, _, _) => Outcome::TooFewRuns,
         (Telling::NotShown, _, _) => Outcome::NotShown,
         (Telling::Shown, Better::Higher, true) | (Telling::Shown, Better::Lower, false) => {

@@ -6,7 +6,7 @@ use pathscope_core::quantity::{count, counted};
 use pathscope_core::stats::{Order, least_p};
 
 use super::caveats::some;
-use super::condition::{amount, between, change};
+use super::condition::Moved;
 use super::{charts, of_run};
 use crate::compared::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
@@ -119,7 +119,7 @@ fn moved(document: &ComparisonDocument, tier: Tier, outcome: Outcome) -> Vec<Str
     let shown = document.of_tier(tier).filter(|(_, figure)| figure.outcome == outcome);
     let words = shown.map(|(measurement, figure)| {
         let place = if is_one { String::new() } else { format!(" of {measurement}") };
-        format!("{}{place} {}", figure.full_label(), change(figure))
+        format!("{}{place} {}", figure.full_label(), Moved::of(figure).change())
     });
     words.collect()
 }
@@ -257,10 +257,8 @@ fn table<'figure>(
     figures: impl IntoIterator<Item = (String, &'figure ComparedFigure)>,
 ) -> Table {
     let row = |(name, figure): (String, &ComparedFigure)| {
-        let difference = &figure.difference;
-        let interval = difference.low.zip(difference.high);
-        let interval =
-            interval.map_or(Value::Absent, |(low, high)| Value::Text(between(figure, low, high)));
+        let moved = Moved::of(figure);
+        let interval = moved.interval().map_or(Value::Absent, Value::Text);
         // What some runs do not have, as a percentile of few samples, is compared among those that have it.
         let has = [figure.before.len(), figure.after.len()];
         let is_whole = has.iter().zip(measurement.runs).all(|(has, runs)| *has == runs as usize);
@@ -271,7 +269,7 @@ fn table<'figure>(
             Value::Text(word(figure.outcome).to_owned()),
             Value::of(figure.unit, figure.before_median),
             Value::of(figure.unit, figure.after_median),
-            Value::Worded(difference.shift, change(figure)),
+            Value::Worded(moved.number(), moved.change()),
             interval,
         ]
     };
@@ -290,7 +288,7 @@ fn certainty<'figure>(figures: impl IntoIterator<Item = &'figure ComparedFigure>
             Value::Worded(difference.delta, format!("{:+.2}", difference.delta)),
             number(difference.p),
             figure.p_among_all.map_or(Value::Absent, number),
-            Value::Worded(difference.floor, amount(figure, difference.floor).replace('+', "")),
+            Value::Worded(difference.floor, Moved::of(figure).floor()),
         ]
     };
     let columns = ["", "effect", "p", "p among all", "told above"];

@@ -32,13 +32,39 @@ pub fn read(unit: Unit, typed: &str) -> Result<f64, String> {
 
 /// A number of this unit in words.
 pub fn told(unit: Unit, number: f64) -> String {
-    let is_whole = number >= 0.0 && number.fract() == 0.0;
     match unit {
-        Unit::Duration if number >= 0.0 => duration_ns(number.round() as u64),
+        _ if number < 0.0 => format!("-{}", told(unit, -number)),
+        Unit::Duration => duration_ns(number.round() as u64),
         Unit::BitRate => bit_rate(number),
-        Unit::Bytes if is_whole => bytes(number as u64),
-        Unit::Count if is_whole => count(number as u64),
+        Unit::Bytes => bytes(number.round() as u64),
         Unit::Share => ratio(number),
-        _ => number.to_string(),
+        Unit::Count if number.fract() == 0.0 => count(number as u64),
+        _ => plain(number),
+    }
+}
+
+/// A number without a unit, to six digits: what sums leave behind that says nothing.
+fn plain(number: f64) -> String {
+    format!("{number:.5e}").parse().unwrap_or(number).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_in_their_unit() {
+        for (unit, number, words) in [
+            (Unit::Duration, -1_500.4, "-1.5 µs"),
+            (Unit::Count, 1_234.0, "1,234"),
+            (Unit::Count, 7.5, "7.5"),
+            (Unit::Count, 0.05, "0.05"),
+            (Unit::Bytes, 65_535.5, "64 KiB"),
+            (Unit::Number, 0.1 + 0.2, "0.3"),
+            (Unit::Number, -3.0, "-3"),
+            (Unit::Share, 0.125, "12.5 %"),
+        ] {
+            assert_eq!(told(unit, number), words);
+        }
     }
 }
