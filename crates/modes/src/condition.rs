@@ -7,7 +7,7 @@ use std::str::FromStr;
 use pathscope_core::quantity::shown;
 use thiserror::Error;
 
-use crate::figures::{FigureId, FigureIdError, read};
+use crate::figures::{FigureId, FigureIdError, Unit, read};
 
 /// A figure, and how far it may move.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +89,21 @@ impl FromStr for Condition {
         if !(amount_of >= 0.0 && amount_of.is_finite()) {
             return Err(wrong("write how much without a sign of its own, 0 or more"));
         }
+        if figure.is_never_negative() && amount_of >= 1.0 {
+            match (direction, most) {
+                // Meant is a rise, or another place of the point: it would hold whatever is measured.
+                (Direction::Down, Most::Share(_)) => {
+                    return Err(wrong(
+                        "nothing falls by more than all of it, so write less than 100%",
+                    ));
+                }
+                (_, Most::Number(_)) if figure.unit() == Unit::Share => {
+                    let why = "a share is 0 to 1 and moves by less, so write as much as 0.05, or 5% of what it was";
+                    return Err(wrong(why));
+                }
+                _ => {}
+            }
+        }
         Ok(Self { typed: typed.trim().to_owned(), figure, direction, most })
     }
 }
@@ -107,6 +122,14 @@ impl Condition {
     /// Whether neither way is free.
     pub fn is_either_way(&self) -> bool {
         self.direction == Direction::Either
+    }
+
+    /// Whether it allows nothing of what is measured, which hardly ever is the same twice: counts are.
+    pub fn is_exact(&self) -> bool {
+        match self.most {
+            Most::Share(share) => share <= 0.0,
+            Most::Number(number) => number <= 0.0 && self.figure.unit() != Unit::Count,
+        }
     }
 
     /// How far it may move as a share of what it was, where it was typed as one.
@@ -165,5 +188,39 @@ mod tests {
         assert!(error("goodput.rate.up --5%").contains("without a sign of its own"));
         assert!(error("goodput.rate.up -NaN%").contains("without a sign of its own"));
         assert!(error("").contains("names no change"));
+    }
+
+    /// Slips that would hold whatever is measured.
+    #[test]
+    fn what_cannot_fail_is_refused() {
+        let error = |typed: &str| typed.parse::<Condition>().expect_err(typed).to_string();
+        for typed in ["latency.rtt.p50 -500%", "latency.rtt.p50 -100%", "goodput.rate.up -100 %"] {
+            assert!(error(typed).contains("write less than 100%"), "{}", error(typed));
+        }
+        for typed in ["datagrams.lost_share.up +5", "media.played_share.down -1"] {
+            assert!(error(typed).contains("a share is 0 to 1"), "{}", error(typed));
+        }
+        for typed in [
+            "latency.rtt.p50 +500%",
+            "latency.rtt.p50 -99.9%",
+            "latency.rtt.p50 ±100%",
+            "datagrams.lost_share.up +150%",
+            "datagrams.lost_share.up +0.5",
+            // These are negative at times.
+            "latency.drift -200%",
+            "latency.drift.change -2",
+            "multipath.mean_improvement -2",
+        ] {
+            assert!(typed.parse::<Condition>().is_ok(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_measured_is_not_known_exactly() {
+        let is_exact = |typed: &str| typed.parse::<Condition>().expect(typed).is_exact();
+        for typed in ["latency.rtt.p50 ±0%", "latency.rtt.p50 ±0ms", "latency.lost ±0%"] {
+            assert!(is_exact(typed), "{typed}");
+        }
+        assert!(!is_exact("latency.lost ±0") && !is_exact("latency.rtt.p50 ±1%"));
     }
 }

@@ -92,6 +92,8 @@ pub struct Goal {
     pub widest: Option<f64>,
     /// The same as a share of that median.
     pub widest_share: Option<f64>,
+    /// Whether no test of the first round had that figure, so that it ended there.
+    pub is_absent: bool,
 }
 
 impl Run {

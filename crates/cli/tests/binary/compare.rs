@@ -208,6 +208,9 @@ fn a_condition_fails_where_the_runs_show_it_and_only_there() {
         (&alike, "latency.rtt.p99 +5%", 5),
         (&alike, "goodput.rate.up -5%oops", 2),
         (&alike, "speed -5%", 2),
+        // What would hold whatever is measured.
+        (&alike, "goodput.rate.up -500%", 2),
+        (&alike, "goodput.rate.up -100%", 2),
     ] {
         let ran = compare(&before, after, &["--fail-on", condition]);
         assert_eq!(ran.code, Some(code), "{condition}: {}", ran.said());

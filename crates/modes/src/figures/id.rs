@@ -20,6 +20,9 @@ pub struct FigureId {
     statistic: Option<String>,
 }
 
+/// Shares that are negative where things got worse.
+const SIGNED_SHARES: [&str; 3] = ["drift.change", "mean_improvement", "median_improvement"];
+
 /// Why a text is no figure's id.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum FigureIdError {
@@ -126,6 +129,15 @@ impl FigureId {
     /// What it is a number of.
     pub fn unit(&self) -> Unit {
         unit(self.figure, self.statistic())
+    }
+
+    /// Whether it is 0 or more whatever is measured, and of a share 1 or less.
+    pub fn is_never_negative(&self) -> bool {
+        match self.unit() {
+            Unit::Number | Unit::Dbm => false,
+            Unit::Share => !SIGNED_SHARES.contains(&self.figure.name),
+            _ => true,
+        }
     }
 
     /// The number, of a measurement as a document has it. Absent where it was not measured.

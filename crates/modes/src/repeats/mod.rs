@@ -17,7 +17,7 @@ use thiserror::Error;
 pub use self::args::{RepeatArgs, RepeatError, Times};
 use crate::condition::Condition;
 use crate::document::Document;
-use crate::figures::found;
+use crate::figures::{ENDS, FigureId, found};
 use crate::follow_up::{FollowUp, Step};
 use crate::groups::Test;
 use crate::limits::PlanError;
@@ -74,6 +74,23 @@ pub enum WishError {
         "--repeat {0}..{1} needs --until, which says when there are enough, as in --until 'goodput.rate.up ±2.5%'"
     )]
     RangeWithoutUntil(u32, u32),
+    /// Only runs that are all the same reach it.
+    #[error(
+        "--until {0}: only runs that are all the same come so near; write how well it is to be known, as in 'goodput.rate.up ±2.5%'"
+    )]
+    UntilExact(String),
+    /// It would never be known.
+    #[error(
+        "--until {until}: {tests} has no {figure}; write a figure of what is measured (docs/figures.md)"
+    )]
+    UntilOfAnother {
+        /// As it was typed.
+        until: String,
+        /// The tests.
+        tests: String,
+        /// The figure's id.
+        figure: String,
+    },
     /// A median is not known to one side.
     #[error("--until takes ± and how far, as in 'goodput.rate.up ±2.5%'")]
     UntilOneWay,
@@ -111,8 +128,14 @@ impl Repeats {
             Some(_) if least == most || most < LEAST_RUNS => {
                 return Err(WishError::UntilWithoutRange);
             }
+            Some(until) if until.is_exact() => {
+                return Err(WishError::UntilExact(until.text().to_owned()));
+            }
             None if least < most => return Err(WishError::RangeWithoutUntil(least, most)),
             _ => {}
+        }
+        if let Some(until) = &wish.until {
+            can_be_known(until, &variants)?;
         }
         let each: usize = variants.iter().map(|variant| variant.tests.len()).sum();
         wish.bounded(each)?;
@@ -171,6 +194,8 @@ impl Repeats {
     fn goes_on(&mut self) -> bool {
         let Rounds { least, most, done, .. } = self.rounds;
         if let (Some(until), Some(goal)) = (&self.wish.until, &mut self.rounds.until) {
+            // What no test had is not waited for in vain.
+            goal.is_absent = self.numbers.is_empty();
             let medians = medians(&self.numbers);
             let distances = medians.iter().map(|it| Some((it.as_ref()?.1, it.as_ref()?.0)));
             let distances: Option<Vec<(f64, f64)>> = distances.collect();
@@ -187,8 +212,35 @@ impl Repeats {
                 .map(|(distance, median)| share(distance, median))
                 .filter(|share| share.is_finite() && widest.is_some_and(|it| it.1.abs() > 0.0));
         }
-        let is_enough = self.rounds.until.as_ref().is_none_or(|goal| goal.reached);
+        let until = self.rounds.until.as_ref();
+        if until.is_some_and(|goal| goal.is_absent) {
+            return false;
+        }
+        let is_enough = until.is_none_or(|goal| goal.reached);
         done < least || (done < most && !is_enough)
+    }
+}
+
+/// Whether any test measures what is to be known. Of what they have in common with others it is seen after the first round.
+fn can_be_known(until: &Condition, variants: &[Variant]) -> Result<(), WishError> {
+    let mut tests = variants.iter().flat_map(|variant| &variant.tests);
+    if tests.clone().any(|(_, test)| has(test, until.figure())) {
+        return Ok(());
+    }
+    Err(WishError::UntilOfAnother {
+        until: until.text().to_owned(),
+        tests: tests.next().map_or_else(String::new, |(name, _)| name.clone()),
+        figure: until.figure().id(),
+    })
+}
+
+/// Whether a test has figures of this one's group: where a document has them says of what they are.
+fn has(test: &Test, figure: &FigureId) -> bool {
+    match figure.group().place.strip_prefix("summary.") {
+        Some("probe") => test.probe().is_some(),
+        Some(of) => of == test.plan.name(),
+        // What each end says of itself is there of every test, and what a search found of none that is repeated.
+        None => figure.group().name == ENDS.name,
     }
 }
 

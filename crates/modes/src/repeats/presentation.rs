@@ -91,8 +91,11 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement], hosts: &Hosts) -> 
 
 /// Whether what was to be known is known.
 fn goal(rounds: &Rounds) -> Option<Figure> {
-    let Goal { asked, reached, widest, widest_share } = rounds.until.as_ref()?;
+    let Goal { asked, reached, widest, widest_share, is_absent } = rounds.until.as_ref()?;
     let known = match (widest_share, widest) {
+        _ if *is_absent => {
+            "no test of the first round has that figure, so it ended there".to_owned()
+        }
         (Some(share), _) => format!("the median is known to within ±{}", ratio(*share)),
         (None, Some(_)) => "the median is 0".to_owned(),
         (None, None) => {

@@ -108,11 +108,27 @@ fn it_ends_when_the_median_is_known_well_enough_and_not_before_six() {
     let (names, document) = runs(wish(2, 40, until), vec![variant("1", None)], seldom);
     let goal = document.rounds.and_then(|rounds| rounds.until).expect("a goal");
     assert!(goal.reached && (7..40).contains(&names.len()), "{} {goal:?}", names.len());
-    // A figure that no run has is never known.
-    let until = Some("goodput.rate.up ±10%");
-    let (names, document) = runs(wish(2, 7, until), vec![variant("1", None)], |_| 100);
+}
+
+#[test]
+fn what_no_test_has_is_not_waited_for() {
+    // One that no test of this kind has is told before anything runs.
+    let begin = |until: &str| Repeats::begin(wish(2, 7, Some(until)), vec![variant("1", None)]);
+    for until in ["goodput.rate.up ±10%", "loaded.rtt.p50 ±10%", "search.rate ±1%"] {
+        let error = begin(until).expect_err(until).to_string();
+        let figure = until.split(' ').next().unwrap_or_default();
+        assert!(error.contains(&format!("latency has no {figure}")), "{error}");
+    }
+    assert!(begin("end.elapsed.client ±5%").is_ok());
+    // One that these runs do not have, after the first round.
+    let until = Some("latency.rtt.p99.9 ±10%");
+    let (names, document) = runs(wish(6, 30, until), vec![variant("1", None)], |_| 100);
     let goal = document.rounds.and_then(|rounds| rounds.until).expect("a goal");
-    assert_eq!((names.len(), goal.reached, goal.widest), (7, false, None));
+    assert_eq!((names.len(), goal.reached, goal.is_absent), (1, false, true));
+    let until = Some("latency.lost ±10%");
+    let (_, document) = runs(wish(2, 7, until), vec![variant("1", None)], |_| 100);
+    let goal = document.rounds.and_then(|rounds| rounds.until).expect("a goal");
+    assert!(goal.reached && !goal.is_absent);
 }
 
 #[test]
@@ -136,6 +152,7 @@ fn what_cannot_be_wished_is_told() {
     assert!(error(wish(9, 9, Some("latency.lost ±1%")), one()).contains("needs a range"));
     assert!(error(wish(2, 5, Some("latency.lost ±1%")), one()).contains("ends at 6 or later"));
     assert!(error(wish(2, 9, Some("latency.lost +1%")), one()).contains("takes ±"));
+    assert!(error(wish(2, 9, Some("latency.lost ±0%")), one()).contains("all the same"));
     let many = (0..11).map(|value| variant(&value.to_string(), None)).collect();
     assert!(error(wish(1_000, 1_000, None), many).contains("11000 tests"));
     let alike = vec![variant("1", None), Variant { side: Some(RunSide::A), ..variant("1", None) }];
