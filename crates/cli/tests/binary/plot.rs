@@ -92,6 +92,11 @@ fn a_comparison_is_drawn_by_how_far_each_figure_moved() {
     ] {
         assert!(svg.contains(part), "{part} in {svg}");
     }
+    // Points without intervals are no verdict, and say so.
+    run(&["compare", &before[0], &after[0], "--plot", plot_name]).exits(0);
+    let svg = fs::read_to_string(&plot).expect("it was written");
+    let told = ">how far each moved from before to after; nothing can be told of so few runs<";
+    assert!(svg.contains(told), "{svg}");
     let page = run(&[&words[..], &["--format", "html"]].concat()).exits(0).stdout;
     assert!(page.contains(r#""kind":"estimates""#), "no chart");
     run(&[&words[..], &["--plot", "moved.gif"]].concat()).exits(2);

@@ -5,6 +5,7 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{Estimate, EstimateLine, Estimates};
+use pathscope_core::stats::Order;
 
 use crate::compared::{ComparedFigure, ComparedMeasurement, ComparisonDocument, Tier};
 
@@ -23,8 +24,17 @@ pub(super) fn shifts(document: &ComparisonDocument) -> Option<Estimates> {
         })
     };
     let points: Vec<Estimate> = document.of_tier(Tier::Primary).filter_map(estimate).collect();
+    // What nobody can tell must not look like what is told: a picture has no other word of it.
+    let is_doubtful = document.measurements.iter().any(|it| it.order == Order::Blocks);
+    let sure = if points.iter().all(|it| it.interval.is_none()) {
+        "; nothing can be told of so few runs"
+    } else if is_doubtful {
+        ", with its 95 % interval; the runs did not take turns"
+    } else {
+        ", with its 95 % interval"
+    };
     (!points.is_empty()).then(|| Estimates {
-        title: format!("how far each moved from {before} to {after}, with its 95 % interval"),
+        title: format!("how far each moved from {before} to {after}{sure}"),
         unit: Unit::Share,
         lines: vec![EstimateLine { points, ..EstimateLine::default() }],
         ..Estimates::default()
