@@ -237,6 +237,7 @@ pub struct CompareArgs {
     #[arg(
         long,
         value_name = "FILE",
+        requires = "fail_on",
         help = "Also write every --fail-on as a test case of JUnit, for CI systems, to this file"
     )]
     pub junit: Option<PathBuf>,

@@ -97,6 +97,9 @@ fn conditions_of_a_comparison_are_cases() {
         cases[0].2.as_ref().is_some_and(|it| it.contains("no difference can be told")),
         "{cases:?}"
     );
+    // Without a condition there is no case, and a CI system would show a success.
+    let without = ["compare", &before, &after, "--junit", name];
+    run(&without).exits(2).complains(&["--fail-on"]);
 }
 
 #[test]
