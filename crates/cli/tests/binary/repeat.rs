@@ -217,9 +217,26 @@ fn what_cannot_be_repeated_is_refused_before_anything_runs() {
         (&["--sweep", "size=64,none"], "with --size none: "),
         (&["--sweep", "nonsense=1"], "with --nonsense 1: unexpected argument"),
         (&["--sweep", "size=20,40", "--sweep", "size=30,50"], "an option is swept once"),
-        (&["--sweep", "size=20,20"], "one and the same test"),
-        (&["--sweep", "label=a=1,b=2"], "one and the same test"),
-        (&["--repeat", "2", "--interleave-with", "--label a=1"], "one and the same test"),
+        (&["--sweep", "size=20,20"], "--sweep size: 20 stands there twice"),
+        (&["--sweep", "size=20,20B"], "one and the same test"),
+        (&["--sweep", "label=a=1,b=2"], "with --label a=1: --label says nothing of the test"),
+        (
+            &["--repeat", "2", "--interleave-with", "--label a=1"],
+            "--label says nothing of the test",
+        ),
+        // Beside words that have an effect, too.
+        (&["--repeat", "2", "--interleave-with", "--size 99 --port 77"], "--port says nothing"),
+        (&["--repeat", "2", "--interleave-with", "--size 99 --repeat 9"], "--repeat says nothing"),
+        (&["--repeat", "2", "--interleave-with", "--size 99 -q"], "--quiet says nothing"),
+        (
+            &["--repeat", "2", "--interleave-with", "--size 99 --assert latency.lost=0"],
+            "--assert says nothing",
+        ),
+        (
+            &["--repeat", "2", "--interleave-with", "--size 99 --samples pings.csv"],
+            "what is written beside the result",
+        ),
+        (&["--repeat", "2", "--interleave-with", "--size 99 --help"], "measures nothing"),
         (
             &["--sweep", "size=20,40", "--repeat", "2", "--interleave-with", "--size 99"],
             "one and the same test",

@@ -57,6 +57,14 @@ pub enum RepeatError {
         shown(.0)
     )]
     Sweep(String),
+    /// A value that would be measured twice.
+    #[error("--sweep {option}: {} stands there twice; write each value once", shown(value))]
+    Twice {
+        /// The option.
+        option: String,
+        /// Its value.
+        value: String,
+    },
 }
 
 impl FromStr for Times {
@@ -85,6 +93,10 @@ impl FromStr for Sweep {
         let is_word = option.chars().all(|it| it.is_ascii_alphanumeric() || it == '-');
         if option.is_empty() || !is_word || values.iter().any(String::is_empty) {
             return Err(error());
+        }
+        let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value));
+        if let Some((_, value)) = twice {
+            return Err(RepeatError::Twice { option: option.to_owned(), value: value.clone() });
         }
         Ok(Self { option: option.to_owned(), values })
     }
@@ -116,5 +128,7 @@ mod tests {
         for typed in ["", "connections", "=1", "connections=", "connections=1,,2", "a b=1"] {
             assert_eq!(sweep(typed), None, "{typed}");
         }
+        let twice = "size=1,2, 1".parse::<Sweep>().expect_err("it has a value twice").to_string();
+        assert_eq!(twice, "--sweep size: 1 stands there twice; write each value once");
     }
 }
