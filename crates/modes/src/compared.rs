@@ -9,6 +9,7 @@ use pathscope_core::stats::{Difference, Order};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::figures::told;
 use crate::schema::{SchemaError, SchemaId};
 
 /// The version that this program writes.
@@ -76,6 +77,8 @@ pub struct Differing {
     pub of: String,
     /// Its id: that of a setting, or the place of a fact about a machine.
     pub id: String,
+    /// What its values are numbers of, in base units, where they are numbers.
+    pub unit: Unit,
     /// What it was before, each value once.
     pub before: Vec<String>,
     /// What it was after.
@@ -208,9 +211,18 @@ impl Differing {
     pub fn values(&self) -> String {
         let values = |values: &[String]| match values {
             [] => "nothing".to_owned(),
-            values => values.join(" and "),
+            values => self.words(values).join(" and "),
         };
         format!("{}, then {}", values(&self.before), values(&self.after))
+    }
+
+    /// Values of one side, each in its unit.
+    pub fn words(&self, values: &[String]) -> Vec<String> {
+        let word = |value: &String| match (self.unit, value.parse::<f64>()) {
+            (Unit::Number, _) | (_, Err(_)) => value.clone(),
+            (unit, Ok(number)) => told(unit, number),
+        };
+        values.iter().map(word).collect()
     }
 
     /// What it is called.

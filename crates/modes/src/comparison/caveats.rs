@@ -6,9 +6,10 @@ use pathscope_core::quantity::counted;
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::Order;
 
+use super::differing::{are_one, values};
 use super::findings::ComparisonCaveat;
 use super::runs::Run;
-use super::{Named, clock, values};
+use super::{Named, RENEWED, clock};
 use crate::compared::{self, ComparedMeasurement, ComparisonDocument, Differing, Outcome};
 
 /// Of which side something is, in words.
@@ -51,7 +52,10 @@ pub(super) fn without_runs(side: &str, results: &[Named<'_>]) -> Option<Caveat> 
     let empty = results.iter().filter(|it| it.holds.is_empty()).count();
     (empty > 0).then(|| {
         let side = of(side);
-        let text = format!("{empty} of {} results {side} hold no measurement", results.len());
+        let text = match results.len() {
+            1 => format!("the result {side} holds no measurement"),
+            all => format!("{empty} of {all} results {side} hold no measurement"),
+        };
         Caveat::new(ComparisonCaveat::RunsFailed, text)
     })
 }
@@ -119,10 +123,13 @@ fn differing(
 /// What varies among the runs of one side.
 fn not_alike(side: &str, runs: &[Run]) -> Option<Caveat> {
     let several = values(runs);
-    let several = several.iter().filter(|(_, values)| values.len() > 1);
+    let several = several
+        .iter()
+        .filter(|(place, it)| it.values.len() > 1 && !are_one(place, it.values.iter()));
     let ids: Vec<String> = several.map(|((of, id), _)| compared::called(of, id)).collect();
     (!ids.is_empty()).then(|| {
-        let text = format!("the runs {side} are not alike: {} vary among them", some(&ids, ", "));
+        let vary = if ids.len() == 1 { "varies" } else { "vary" };
+        let text = format!("the runs {side} are not alike: {} {vary} among them", some(&ids, ", "));
         Caveat::new(ComparisonCaveat::RunsDiffer, text)
     })
 }
@@ -131,11 +138,13 @@ fn not_alike(side: &str, runs: &[Run]) -> Option<Caveat> {
 fn failed(side: &str, runs: &[Run]) -> Option<Caveat> {
     let faults: Vec<&str> = runs.iter().filter_map(|run| run.fault.as_deref()).collect();
     let first = faults.first()?;
-    let text = format!(
-        "{} of {} {side} did not end as they should, first: {first}",
-        faults.len(),
-        counted(runs.len() as u64, "run")
-    );
+    let text = match (faults.len(), runs.len()) {
+        (1, 1) => format!("the run {side} did not end as it should: {first}"),
+        (1, all) => format!("1 of {all} runs {side} did not end as it should: {first}"),
+        (several, all) => {
+            format!("{several} of {all} runs {side} did not end as they should, first: {first}")
+        }
+    };
     Some(Caveat::new(ComparisonCaveat::RunsFailed, text))
 }
 
@@ -152,8 +161,9 @@ fn on_one_side(side: &str, own: &[&str], others: &[&str]) -> Option<Caveat> {
 /// Figures that have another name since.
 fn renewed(sides: &[Vec<Run>; 2]) -> Option<Caveat> {
     sides.iter().flatten().any(|run| run.is_renewed).then(|| {
-        let text = "of results of an earlier version, round trips of an open loop are compared as what they are called now, \
-                    latency.rtt_since_scheduled";
+        let text = format!(
+            "of results of an earlier version, round trips of an open loop are compared as what they are called now, {RENEWED}"
+        );
         Caveat::new(ComparisonCaveat::MeaningChanged, text)
     })
 }

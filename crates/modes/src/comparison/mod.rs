@@ -7,22 +7,28 @@ mod caveats;
 mod charts;
 mod clock;
 mod condition;
+mod differing;
 pub mod findings;
+mod once;
 pub mod presentation;
 mod runs;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pathscope_core::figure::{Better, Unit};
+use pathscope_core::finding::Finding as _;
 use pathscope_core::presentation::Presentation;
 use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
 use thiserror::Error;
 
+use self::differing::differing;
+use self::findings::ComparisonCaveat;
+use self::once::{place, same_file, twice};
 use self::runs::{Key, Number, Run};
 use crate::compared::{
-    ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
+    ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
 };
 use crate::condition::Condition;
 use crate::document::{Document, Measurement};
@@ -172,7 +178,12 @@ pub fn compare_sides(
         [Named { name, file: at, holds: Compared::Measured(&sides[at]) }]
     };
     let (first, second) = (named(0), named(1));
-    Some(compare_named([(names[0], &first), (names[1], &second)], conditions))
+    let compared = compare_named([(names[0], &first), (names[1], &second)], conditions);
+    Some(compared.map(|mut compared| {
+        // Both are one command but for the words of the other side: that these have an effect is what was asked for.
+        compared.caveats.retain(|it| it.name != ComparisonCaveat::SettingsDiffer.name());
+        compared
+    }))
 }
 
 /// What the sides of a run with `--interleave-with` differ by, to stand in its own document: as it stands there, or else worked out. `None` of
@@ -217,39 +228,6 @@ fn runs_of(side: &str, results: &[Named<'_>]) -> Vec<Run> {
     runs
 }
 
-/// Which result it is, and on which side.
-fn place(side: &str, result: &Named<'_>) -> String {
-    format!("{} ({side})", result.name)
-}
-
-/// A run that is there twice, on one side or on both: two of the same measurement that the same machine began at the same time, where that is
-/// known.
-fn twice(sides: &[Vec<Run>; 2]) -> Option<ComparisonError> {
-    let mut seen: BTreeMap<_, &str> = BTreeMap::new();
-    let all = sides.iter().flatten().filter(|run| !run.began.0.is_empty());
-    all.map(|run| (run, seen.insert((&run.began, &run.name, &run.machine), &run.result))).find_map(
-        |(run, first)| {
-            Some(ComparisonError::Twice {
-                name: run.name.clone(),
-                began: run.began.0.clone(),
-                first: first?.to_owned(),
-                second: run.result.clone(),
-            })
-        },
-    )
-}
-
-/// Two results that are one and the same file, on one side or on both.
-fn same_file(sides: [(&str, &[Named<'_>]); 2]) -> Option<ComparisonError> {
-    let mut seen: BTreeMap<usize, String> = BTreeMap::new();
-    let all =
-        sides.into_iter().flat_map(|(side, results)| results.iter().map(move |it| (side, it)));
-    all.map(|(side, it)| (place(side, it), it.file)).find_map(|(second, file)| {
-        let first = seen.insert(file, second.clone())?;
-        Some(ComparisonError::SameFile { first, second })
-    })
-}
-
 /// The names of its measurements, each once.
 fn names(runs: &[Run]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
@@ -284,6 +262,7 @@ fn measurement(name: &str, sides: &[Vec<Run>; 2]) -> ComparedMeasurement {
             numbers[side].push(number.number);
         }
     }
+    let is_renewed = all().any(|run| run.is_renewed);
     let place = |key: &Key| leading.iter().position(|(it, _)| *it == key);
     // The sort is stable: what the result does not begin with stays in its order.
     sequence.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
@@ -301,7 +280,10 @@ fn measurement(name: &str, sides: &[Vec<Run>; 2]) -> ComparedMeasurement {
             better: number.better,
             percentile_of: number.percentile_of.as_ref().map(|(of, _)| of.clone()),
             percent: number.percentile_of.as_ref().map(|(_, percent)| *percent),
-            tier: tier(number, at.is_some(), &begins),
+            tier: match tier(number, at.is_some(), &begins) {
+                Tier::Other if is_renewed => tier_of_renewed(number),
+                tier => tier,
+            },
             before_median: median(&before)?,
             after_median: median(&after)?,
             before,
@@ -327,6 +309,19 @@ fn tier(number: &Number, is_leading: bool, begins: &[&str]) -> Tier {
         Better::Higher | Better::Lower if is_leading || begins.iter().any(|id| is_in(id)) => {
             Tier::Leading
         }
+        _ => Tier::Other,
+    }
+}
+
+/// What round trips of an open loop are compared as where one side is of an earlier version: what such a test is for, in place of the round trips
+/// that this side does not have.
+const RENEWED: &str = "latency.rtt_since_scheduled";
+
+fn tier_of_renewed(number: &Number) -> Tier {
+    let statistic = number.key.id.strip_prefix(RENEWED).and_then(|rest| rest.strip_prefix('.'));
+    match statistic {
+        Some("p50" | "p99") => Tier::Primary,
+        Some(_) if number.better != Better::Neither => Tier::Leading,
         _ => Tier::Other,
     }
 }
@@ -375,30 +370,4 @@ fn judge_together(measurements: &mut [ComparedMeasurement]) {
             figure.outcome = outcome(&figure.difference, p, figure.better);
         }
     }
-}
-
-/// What is not the same on both sides, apart from figures.
-fn differing(sides: &[Vec<Run>; 2], common: &[&str]) -> Vec<Differing> {
-    let [before, after] = sides.each_ref().map(|runs| values(runs));
-    let mut places: Vec<&(String, String)> = before.keys().chain(after.keys()).collect();
-    places.sort();
-    places.dedup();
-    let is_compared = |of: &str| ["run", "client", "server"].contains(&of) || common.contains(&of);
-    let of = |side: &BTreeMap<(String, String), BTreeSet<String>>, place| {
-        side.get(place).into_iter().flatten().cloned().collect::<Vec<_>>()
-    };
-    let differing = places.into_iter().filter(|(name, _)| is_compared(name)).map(|place| {
-        let (before, after) = (of(&before, place), of(&after, place));
-        Differing { of: place.0.clone(), id: place.1.clone(), before, after }
-    });
-    differing.filter(|it| it.before != it.after).collect()
-}
-
-/// Every value that the runs of a side have of each setting and each fact.
-fn values(runs: &[Run]) -> BTreeMap<(String, String), BTreeSet<String>> {
-    let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for (of, id, value) in runs.iter().flat_map(|run| &run.facts) {
-        values.entry((of.clone(), id.clone())).or_default().insert(value.clone());
-    }
-    values
 }

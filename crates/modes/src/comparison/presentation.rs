@@ -95,7 +95,7 @@ fn together(document: &ComparisonDocument) -> Section {
     let differing = others.map(|it| {
         let values = |values: &[String]| match values {
             [] => Value::Absent,
-            values => Value::Text(values.join(", ")),
+            values => Value::Text(it.words(values).join(", ")),
         };
         vec![Value::Text(it.name()), values(&it.before), values(&it.after)]
     });

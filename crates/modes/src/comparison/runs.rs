@@ -1,7 +1,7 @@
 //! The runs of a side: what each measurement of each result says, figure by figure, in the order of time. Also what else is known of
 //! them: settings, machines, how they ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pathscope_core::figure::{Better, Part, Unit};
 use pathscope_core::presentation::{Figure, Presentation, Section};
@@ -56,11 +56,19 @@ pub(super) struct Run {
     /// The least time that its clocks tell apart, in nanoseconds.
     pub(super) resolution_ns: f64,
     /// What is known of it besides, by what it is of and its id.
-    pub(super) facts: BTreeSet<(String, String, String)>,
+    pub(super) facts: BTreeMap<(String, String), Fact>,
     /// Why it is not as it should be, if it is not.
     pub(super) fault: Option<String>,
     /// Whether its document tells figures by the names of an earlier version.
     pub(super) is_renewed: bool,
+}
+
+/// What is known of a run besides its figures.
+#[derive(Clone, Debug)]
+pub(super) struct Fact {
+    pub(super) unit: Unit,
+    /// As a document has it, in that unit's base.
+    pub(super) value: String,
 }
 
 /// What differs from run to run by itself: what names a boot, a namespace or a draw, and what was measured of clocks.
@@ -82,7 +90,7 @@ pub(super) fn shown(presentation: &Presentation) -> Vec<Run> {
             leading: numbers.iter().map(|it| (it.key.clone(), it.label.clone())).collect(),
             numbers,
             resolution_ns: 0.0,
-            facts: BTreeSet::new(),
+            facts: BTreeMap::new(),
             fault: None,
             is_renewed: false,
         }
@@ -118,7 +126,7 @@ pub(super) fn runs(document: &Document) -> Vec<Run> {
 fn run(
     document: &Document,
     measurement: &Measurement,
-    shared: &BTreeSet<(String, String, String)>,
+    shared: &BTreeMap<(String, String), Fact>,
 ) -> Run {
     let mut renewed = measurement.clone();
     renewed.test.plan.renew_in(&mut renewed.summary);
@@ -128,8 +136,13 @@ fn run(
     let of_rounds = measurement.run.as_ref().map(runs::Run::title);
     let name = of_rounds.unwrap_or_else(|| measurement.name.clone());
     collect("", json.get("test").unwrap_or(&Value::Null), &mut |place, value| {
-        facts.insert((name.clone(), setting_at(place).0, value));
+        let (id, unit) = setting_at(place);
+        facts.insert((name.clone(), id), Fact { unit, value });
     });
+    let found = figures::found(&json);
+    // What has another name now is nothing under the old one.
+    let is_empty = |it: &Found| is_renewed && it.kind().starts_with("latency.rtt.");
+    let found = found.iter().filter(|it| !is_empty(it));
     let failed = measurement.checks.iter().find(|check| !check.passed);
     let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
     Run {
@@ -138,7 +151,7 @@ fn run(
         began: (document.started_at.clone(), measurement.start_ns),
         lasted_ns: measurement.duration_ns,
         machine: document.hosts.client.name.clone(),
-        numbers: named_once(figures::found(&json).iter().filter_map(number).collect()),
+        numbers: named_once(found.filter_map(number).collect()),
         leading: leading(&renewed, document),
         resolution_ns: resolution_ns(document),
         facts,
@@ -148,7 +161,7 @@ fn run(
 }
 
 /// Of a search for a rate what it found: its trials are at rates of their own.
-fn search(document: &Document, shared: &BTreeSet<(String, String, String)>) -> Option<Run> {
+fn search(document: &Document, shared: &BTreeMap<(String, String), Fact>) -> Option<Run> {
     let first = document.measurements.first()?;
     let json = serde_json::to_value(document).unwrap_or_default();
     let numbers = named_once(figures::found(&json).iter().filter_map(number).collect());
@@ -226,10 +239,11 @@ fn resolution_ns(document: &Document) -> f64 {
 }
 
 /// What is known of all measurements of a result: what was asked for, and the machines.
-fn facts_of_all(document: &Document) -> BTreeSet<(String, String, String)> {
-    let mut facts = BTreeSet::new();
+fn facts_of_all(document: &Document) -> BTreeMap<(String, String), Fact> {
+    let mut facts = BTreeMap::new();
     let mut add = |of: &str, id: &str, value: String| {
-        facts.insert((of.to_owned(), id.to_owned(), value));
+        let unit = setting_at(id).1;
+        facts.insert((of.to_owned(), id.to_owned()), Fact { unit, value });
     };
     add("run", "kind", document.kind.clone());
     add("run", "target", document.target.clone().unwrap_or_else(|| "embedded".to_owned()));

@@ -13,7 +13,7 @@ fn began(minutes: &[u32]) -> Vec<Run> {
         numbers: Vec::new(),
         leading: Vec::new(),
         resolution_ns: 0.0,
-        facts: BTreeSet::new(),
+        facts: BTreeMap::new(),
         fault: None,
         is_renewed: false,
     };
@@ -90,6 +90,24 @@ fn a_run_is_there_once() {
         said(&[0, 0], &[2, 1])
             .is_some_and(|told| told.contains("0.csv (before) and 0.csv (before)"))
     );
+}
+
+/// What a kernel leaves of one machine's memory is not the same to the page.
+#[test]
+fn the_same_machine_is_known_by_its_memory() {
+    let run = |memory: &str| {
+        let fact = |unit, value: &str| runs::Fact { unit, value: value.to_owned() };
+        let place = |of: &str, id: &str| (of.to_owned(), id.to_owned());
+        let memory = (place("client", "memory_bytes"), fact(Unit::Bytes, memory));
+        let size = (place("latency", "setting.latency.size"), fact(Unit::Bytes, "64"));
+        let facts = BTreeMap::from([memory, size]);
+        began(&[0]).into_iter().map(|run| Run { facts: facts.clone(), ..run }).collect::<Vec<_>>()
+    };
+    let of = |before: &str, after: &str| differing(&[run(before), run(after)], &["latency"]);
+    assert_eq!(of("25276510208", "25276502016"), []);
+    let told = of("25276510208", "12638255104");
+    assert_eq!(told[0].sentence(), "client memory_bytes (23.54 GiB, then 11.77 GiB)");
+    assert_eq!(told.len(), 1);
 }
 
 #[test]
