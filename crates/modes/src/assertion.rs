@@ -76,6 +76,9 @@ pub enum AssertionError {
     /// It begins with no figure.
     #[error(transparent)]
     Figure(#[from] FigureIdError),
+    /// It asks for something else of several runs than their median.
+    #[error("'{}': of several runs {MEDIAN} alone can be asked for, or nothing: then each has to hold", shown(.0))]
+    NoMedian(String),
     /// It ends with nothing that the figure could be.
     #[error("'{}' is no value of {figure}: {why}", shown(value))]
     Value {
@@ -101,6 +104,9 @@ impl FromStr for Assertion {
             parts.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
         let (figure, value) = (figure.trim(), value.trim());
         let bare = figure.strip_suffix(MEDIAN);
+        if bare.unwrap_or(figure).contains('@') {
+            return Err(AssertionError::NoMedian(figure.to_owned()));
+        }
         let (figure, is_median) = (FigureId::find(bare.unwrap_or(figure))?, bare.is_some());
         let bound = read(figure.unit(), value).map_err(|why| AssertionError::Value {
             value: value.to_owned(),
@@ -219,6 +225,8 @@ mod tests {
         assert!(error("latency.rtt.p99").contains("compares nothing"));
         assert!(error("").contains("compares nothing"));
         assert!(error("speed>3").contains("figures begin with goodput"));
+        assert!(error("goodput.up>3Mbit").contains("did you mean goodput.rate.up?"));
+        assert!(error("latency.rtt.p99@mean<3ms").contains("@median alone"));
         assert!(error("latency.rtt>3ms").contains("write latency.rtt.mean"));
         assert!(
             error("latency.lost<many")

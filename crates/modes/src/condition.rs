@@ -41,10 +41,16 @@ enum Most {
 pub enum ConditionError {
     /// It names no direction.
     #[error(
-        "'{}' names no change: write a figure, - or + or ±, and how much, as in 'goodput.rate.up -5%'",
+        "'{}' names no change: write a figure, - or + or ±, and how much, as in 'goodput.rate.up ±5%'",
         shown(.0)
     )]
     NoDirection(String),
+    /// It asks for what several runs come to, which it is about anyway.
+    #[error(
+        "'{}': '@' is of --assert; a comparison and --until are about the median of the runs anyway, so leave it out",
+        shown(.0)
+    )]
+    Median(String),
     /// It begins with no figure.
     #[error(transparent)]
     Figure(#[from] FigureIdError),
@@ -71,6 +77,9 @@ impl FromStr for Condition {
         });
         let (figure, direction, amount) =
             parts.ok_or_else(|| ConditionError::NoDirection(typed.to_owned()))?;
+        if figure.contains('@') {
+            return Err(ConditionError::Median(figure.trim().to_owned()));
+        }
         let (figure, amount) = (FigureId::find(figure.trim())?, amount.trim());
         let wrong = |why: &str| ConditionError::Amount {
             amount: amount.to_owned(),
@@ -181,6 +190,8 @@ mod tests {
     fn what_is_no_condition_is_refused_with_what_one_is() {
         let error = |typed: &str| typed.parse::<Condition>().expect_err(typed).to_string();
         assert!(error("goodput.rate.up").contains("write a figure, - or + or ±"));
+        assert!(error("latency.rtt.p50@median ±5%").contains("so leave it out"));
+        assert!(error("goodput.up -5%").contains("did you mean goodput.rate.up?"));
         assert!(error("speed -5%").contains("there is no figure speed"));
         assert!(error("goodput.rate -5%").contains("write goodput.rate.up"));
         assert!(error("goodput.rate.up -5x%").contains("write a share, as 5%"));

@@ -109,6 +109,15 @@ pub(super) fn unit(figure: &FigureDefinition, statistic: Option<&str>) -> Unit {
     statistic.map_or(Unit::Duration, |statistic| statistic.unit)
 }
 
+/// The name of a number of a distribution; a percentile may be typed otherwise: `p99.90`.
+pub(super) fn statistic(typed: &str) -> Option<String> {
+    if STATISTICS.iter().any(|it| it.name == typed && typed != "pN") {
+        return Some(typed.to_owned());
+    }
+    let percent: f64 = typed.strip_prefix('p')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then(|| format!("p{percent}"))
+}
+
 /// A place for each side, where there are sides.
 pub(super) fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
     match MARKS.into_iter().find(|(mark, _)| place.contains(mark)) {

@@ -3,8 +3,9 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use super::found::{entries, numbers, sides, unit, whole};
-use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
+use super::found::{entries, numbers, sides, statistic, unit, whole};
+use super::near::nearest;
+use super::{FigureDefinition, Group, Unit, groups};
 
 /// One number of a document, by its id: `goodput.rate.up`, `latency.rtt.p99`.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,27 +149,30 @@ impl FigureId {
     }
 }
 
-/// The name of a number of a distribution; a percentile may be typed otherwise: `p99.90`.
-fn statistic(typed: &str) -> Option<String> {
-    if STATISTICS.iter().any(|it| it.name == typed && typed != "pN") {
-        return Some(typed.to_owned());
-    }
-    let percent: f64 = typed.strip_prefix('p')?.parse().ok()?;
-    (0.0..=100.0).contains(&percent).then(|| format!("p{percent}"))
-}
-
 fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
     let found = typed
         .split_once('.')
         .and_then(|(name, rest)| Some((groups().find(|group| group.name == name)?, rest)));
     found.ok_or_else(|| {
+        if let Some(error) = meant(typed) {
+            return error;
+        }
         let groups = groups().map(|group| group.name).collect::<Vec<_>>().join(", ");
         let others = format!("figures begin with {groups} (docs/figures.md has all)");
         FigureIdError::NoSuch { typed: typed.to_owned(), others }
     })
 }
 
+/// What was likely meant, instead of all that there is.
+fn meant(typed: &str) -> Option<FigureIdError> {
+    let others = format!("did you mean {}? docs/figures.md has all", nearest(typed)?);
+    Some(FigureIdError::NoSuch { typed: typed.to_owned(), others })
+}
+
 fn no_such_figure(typed: &str, group: &'static Group, rest: &str) -> FigureIdError {
+    if let Some(error) = meant(typed) {
+        return error;
+    }
     let first = rest.split('.').next().unwrap_or_default();
     let all = group.figures.iter().map(|it| it.name);
     let mut figures: Vec<&str> = all.clone().filter(|name| name.starts_with(first)).collect();
@@ -240,8 +244,9 @@ mod tests {
     #[test]
     fn what_is_no_figure_is_told_with_what_there_is() {
         assert!(error("speed").contains("figures begin with goodput, datagrams"));
-        // Those that begin so, or all.
-        assert!(error("goodput.rat.up").contains("goodput has rate (docs"));
+        // The nearest one, or all.
+        assert!(error("goodput.rat.up").contains("did you mean goodput.rate.up?"));
+        assert!(error("goodput.up").contains("did you mean goodput.rate.up?"));
         assert!(error("goodput.bandwidth.up").contains("goodput has rate, window"));
         assert!(error("goodput.rate").contains("write goodput.rate.up"));
         assert!(error("goodput.rate.sideways").contains("write goodput.rate.up"));

@@ -7,6 +7,7 @@ mod amount;
 mod ends;
 mod found;
 mod id;
+mod near;
 #[cfg(test)]
 mod tests;
 
