@@ -34,7 +34,7 @@ fn course(series: &Series) -> &[SeriesPoint] {
 
 /// A range without its course is no news of a run that was cut off: its figures say more.
 fn has_course(series: &Series) -> bool {
-    course(series).len() >= LEAST_BLOCKS
+    series.numbers().count() >= LEAST_BLOCKS
 }
 
 fn add(page: &mut Page, series: &Series, start: usize) {
@@ -125,14 +125,16 @@ mod tests {
 
     #[test]
     fn a_course_too_short_to_be_drawn_leaves_no_range_behind() {
-        let shown = |points: usize| {
+        let shown = |points: &[Option<f64>]| {
             let mut page = Page::new(80, Color::Never, Charset::Unicode);
-            series(&mut page, &[of(Unit::BitRate, &vec![Some(1e9); points])]);
+            series(&mut page, &[of(Unit::BitRate, points)]);
             let mut out = Vec::new();
             page.write_to(&mut out).expect("a vector takes every byte");
             String::from_utf8(out).expect("text is UTF-8")
         };
-        assert_eq!((shown(3), shown(4).contains("████")), (String::new(), true));
+        assert_eq!(shown(&[Some(1e9); 3]), "");
+        assert_eq!(shown(&[Some(1e9), Some(1e9), None, Some(0.0)]), "", "a gap is no value");
+        assert!(shown(&[Some(1e9); 4]).contains("████"));
     }
 
     #[test]
