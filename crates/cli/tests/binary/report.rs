@@ -200,29 +200,6 @@ fn a_browser_draws_the_numbers_of_the_result_and_lets_a_reader_look_into_them() 
     }
 }
 
-#[test]
-fn what_is_printed_is_laid_out_for_the_paper_and_holds_the_settings() {
-    let folder = TempDir::new().expect("a folder");
-    let (ran, page) = report(&folder, &[&fixture("goodput-duplex")]);
-    ran.exits(0);
-    let Some(seen) = seen(&page, &folder) else {
-        return println!("skipped, because there is no chromium to open the page in");
-    };
-    assert_eq!(seen["errors"], serde_json::json!([]));
-    let charts = seen["charts"].as_array().expect("charts");
-    assert!(charts.len() > 3, "{seen}");
-    for chart in charts {
-        let paper = &chart["paper"];
-        assert_eq!((&paper["laid_out_for"], &paper["width"]), (&660.into(), &660.into()));
-        // A canvas has pixels and no shapes.
-        let right = paper["right"].as_f64();
-        assert!(right.is_none_or(|right| (600.0..=660.0).contains(&right)), "{chart}");
-    }
-    assert!(charts.iter().any(|chart| chart["paper"]["right"].is_number()), "{seen}");
-    assert_eq!(seen["settings_on_paper"], serde_json::json!([true]));
-    assert_eq!(seen["settings_after"], serde_json::json!([false]));
-}
-
 /// The second of each pair.
 fn numbers(points: &Value) -> Vec<f64> {
     points.as_array().into_iter().flatten().filter_map(|point| point[1].as_f64()).collect()

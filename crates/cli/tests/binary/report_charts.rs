@@ -1,5 +1,5 @@
 //! What a browser makes of the charts that few results have: numbers with their intervals, boxes, stretches of time, parts of a whole, all
-//! measurements of a survey; and a part of the time that is dragged over.
+//! measurements of a survey; a part of the time that is dragged over; and what is printed.
 
 use std::fs;
 
@@ -183,4 +183,24 @@ fn dragging_over_a_part_of_the_time_shows_it_alone_with_its_statistics() {
     // Of its intervals the second alone lies within from 0.4 to 1.1 s.
     let told = text(dragged, "told");
     assert!(told.contains("goodput up: 1 interval, mean ") && !told.starts_with("Drag"), "{told}");
+}
+
+#[test]
+fn what_is_printed_is_laid_out_for_the_paper_and_holds_the_settings() {
+    let folder = TempDir::new().expect("a folder");
+    let result = fixture("goodput-duplex");
+    let Some(seen) = seen_of(&folder, &result) else { return println!("{NO_BROWSER}") };
+    assert_eq!(seen["errors"], json!([]));
+    let charts = list(&seen["charts"]);
+    assert!(charts.len() > 3, "{seen}");
+    for chart in charts {
+        let paper = &chart["paper"];
+        assert_eq!((&paper["laid_out_for"], &paper["width"]), (&660.into(), &660.into()));
+        // A canvas has pixels and no shapes.
+        let right = paper["right"].as_f64();
+        assert!(right.is_none_or(|right| (600.0..=660.0).contains(&right)), "{chart}");
+    }
+    assert!(charts.iter().any(|chart| chart["paper"]["right"].is_number()), "{seen}");
+    assert_eq!(seen["settings_on_paper"], json!([true]));
+    assert_eq!(seen["settings_after"], json!([false]));
 }

@@ -252,3 +252,39 @@ fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, 
     let [start, end] = [column.start_ns, column.end_ns].map(seconds);
     Some((start, end, first - first_of_all, counts))
 }
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::presentation::{SeriesPoint, Source};
+
+    use super::*;
+
+    #[test]
+    fn parts_of_a_whole_have_a_panel_of_their_own() {
+        let series = |label: &str, chart| Series {
+            source: Source {
+                label: label.to_owned(),
+                unit: Unit::Count,
+                chart,
+                ..Source::default()
+            },
+            points: vec![SeriesPoint::over(0, 2, Some(1.0)), SeriesPoint::over(2, 4, Some(2.0))],
+        };
+        let section = Section {
+            series: vec![
+                series("one", Chart::Stack),
+                series("lost", Chart::Line),
+                series("other", Chart::Stack),
+            ],
+            ..Section::default()
+        };
+        let charts = serde_json::to_value(charts(&section)).expect("plain data");
+        let lines = |panel: usize| {
+            let lines = charts[0]["panels"][panel]["lines"].as_array().expect("lines");
+            let told = lines.iter().map(|it| (it["label"].clone(), it["is_stacked"] == true));
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(lines(0), [("one".into(), true), ("other".into(), true)]);
+        assert_eq!(lines(1), [("lost".into(), false)]);
+    }
+}

@@ -203,30 +203,6 @@ fn stretches_of_a_kind_are_drawn_alike_and_stand_in_a_table_too() {
 }
 
 #[test]
-fn parts_of_a_whole_have_a_panel_of_their_own() {
-    let series = |label: &str, chart| Series {
-        source: source("multipath.path.first", label, Unit::Count, chart),
-        points: vec![SeriesPoint::over(0, 2, Some(1.0)), SeriesPoint::over(2, 4, Some(2.0))],
-    };
-    let section = Section {
-        series: vec![
-            series("one", Chart::Stack),
-            series("lost", Chart::Line),
-            series("other", Chart::Stack),
-        ],
-        ..Section::default()
-    };
-    let charts = serde_json::to_value(super::charts::charts(&section)).expect("plain data");
-    let lines = |panel: usize| {
-        let lines = charts[0]["panels"][panel]["lines"].as_array().expect("lines");
-        let told = lines.iter().map(|it| (it["label"].clone(), it["is_stacked"] == true));
-        told.collect::<Vec<_>>()
-    };
-    assert_eq!(lines(0), [("one".into(), true), ("other".into(), true)]);
-    assert_eq!(lines(1), [("lost".into(), false)]);
-}
-
-#[test]
 fn bars_hold_the_least_and_the_most_of_each_and_marks_when_and_how_long() {
     let (_, charts) = shown("connections");
     let bars = &charts[4];
