@@ -9,7 +9,7 @@ use pathscope_core::stats::{Difference, Order};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::told;
+use crate::amount::told;
 use crate::schema::{SchemaError, SchemaId};
 
 /// The version that this program writes.

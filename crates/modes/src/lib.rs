@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod across;
+mod amount;
 pub mod arrivals;
 pub mod assemble;
 pub mod assertion;

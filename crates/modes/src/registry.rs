@@ -1,6 +1,7 @@
 //! The modes, listed once: what a test can be, and where documents have what each end says of it.
 
 mod any;
+mod cost;
 
 use std::ops::Deref;
 
@@ -244,14 +245,6 @@ macro_rules! modes {
         }
 
         impl EndReport {
-            /// Processor time for a gigabyte, of which it has all: to be said before anything is left out.
-            pub fn cpu_per_gigabyte(&self, moved_bytes: u64) -> Option<f64> {
-                let workers = self.workers.iter();
-                let cpu_ns: u64 = workers.map(|it| it.user_ns.saturating_add(it.system_ns)).sum();
-                let is_known = moved_bytes > 0 && !self.workers.is_empty();
-                is_known.then(|| cpu_ns as f64 / (moved_bytes as f64 / 1e9))
-            }
-
             /// Takes half of what is told one by one, of every kind; counts stay exact.
             pub fn halve(&mut self) {
                 $(self.$field.iter_mut().for_each(<$plan as Results>::halve);)*

@@ -7,13 +7,11 @@ use pathscope_core::counters::HostActivity;
 use pathscope_core::figure::{Part, Unit};
 use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Chart, HeatColumn, Section, SeriesPoint, Value};
-use pathscope_core::record::WorkerUsage;
 use pathscope_core::stats::HalfOctaves;
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError};
 use pathscope_modes::presentation::presentation;
-use pathscope_modes::registry::EndReport;
 use serde_json::Value as Json;
 
 /// Results of every kind that earlier versions left, as the program's tests have them.
@@ -337,75 +335,4 @@ fn whatever_a_test_states_is_a_setting_by_an_id_of_the_page() {
         }
         assert!(ids.contains(&"setting.report_every".to_owned()), "{name}: {ids:?}");
     });
-}
-
-#[test]
-fn every_congestion_control_that_ran_is_told_once() {
-    let (_, document) = results().find(|(name, _)| *name == "2/goodput-duplex").expect("a result");
-    let told = |asked: &[Option<&str>]| {
-        let mut document = document.clone();
-        document.hosts.client.network.congestion_control = Some("bbr".to_owned());
-        document.hosts.server = None;
-        let one = document.measurements[0].clone();
-        document.measurements = asked
-            .iter()
-            .map(|asked| {
-                let mut plan = serde_json::to_value(&one.test).expect("plain data");
-                plan["plan"]["goodput"]["congestion_control"] = serde_json::json!(asked);
-                let test = serde_json::from_value(plan).expect("a test");
-                let mut one = one.clone();
-                one.test = test;
-                one
-            })
-            .collect();
-        let context = presentation(&document).context;
-        let control = context.into_iter().find(|it| it.id == "congestion_control");
-        control.expect("it is told").value
-    };
-    let text = |words: &str| Value::Text(words.to_owned());
-    assert_eq!(told(&[None]), text("bbr"));
-    assert_eq!(told(&[Some("reno")]), text("reno"));
-    assert_eq!(told(&[None, Some("reno"), None, Some("reno")]), text("bbr, reno"));
-    assert_eq!(told(&[Some("reno"), Some("cubic")]), text("reno, cubic"));
-}
-
-#[test]
-fn a_gigabyte_costs_the_time_of_all_workers_of_an_end() {
-    let usage = |user_ns, system_ns| WorkerUsage { user_ns, system_ns, ..WorkerUsage::default() };
-    let workers = vec![usage(1_000_000_000, 500_000_000), usage(0, 500_000_000)];
-    let end = EndReport { workers, ..EndReport::default() };
-    assert_eq!(end.cpu_per_gigabyte(4_000_000_000), Some(500_000_000.0));
-    assert_eq!(end.cpu_per_gigabyte(0), None);
-    assert_eq!(EndReport::default().cpu_per_gigabyte(1), None, "nothing is known of workers");
-}
-
-#[test]
-fn what_was_sent_again_stands_beside_the_rate_of_the_end_that_sends() {
-    let text = include_str!("../../cli/tests/fixtures/2/goodput-push.json");
-    let mut document = Document::from_json(text).expect("a document");
-    document.hosts.server.as_mut().expect("a server").boot_id = Some("elsewhere".to_owned());
-    let beside = |document: &Document| {
-        let section = presentation(document).sections.swap_remove(0);
-        let told = section.series.into_iter().map(|series| {
-            let values = series.points.iter().map(|point| point.value);
-            (series.source.id.clone(), values.collect::<Vec<_>>())
-        });
-        told.filter(|(id, _)| id.contains("retransmits")).collect::<Vec<_>>()
-    };
-    let intervals = &mut document.measurements[0].intervals;
-    let mut expected = Vec::new();
-    for (retransmits, interval) in (3..).zip(&mut *intervals) {
-        let activity = HostActivity { retransmits, ..HostActivity::default() };
-        for end in [&mut interval.client, &mut interval.server].into_iter().flatten() {
-            end.host_activity = Some(activity);
-        }
-        expected.push(Some(retransmits as f64));
-    }
-    // Of a load that is no TCP connection it is somebody else's.
-    assert_eq!(beside(&document), []);
-    for interval in &mut document.measurements[0].intervals {
-        let end = interval.client.as_mut().expect("the client's");
-        end.senders = vec![TcpLook::default()];
-    }
-    assert_eq!(beside(&document), [("end.activity.retransmits.client".to_owned(), expected)]);
 }

@@ -3,7 +3,6 @@
 //!
 //! Not here: what a figure is (`figure`), the lists themselves (each mode has its own), and what views show of them.
 
-mod amount;
 mod ends;
 mod found;
 mod id;
@@ -11,7 +10,7 @@ mod near;
 #[cfg(test)]
 mod tests;
 
-pub use amount::{read, told};
+pub use crate::amount::{read, told};
 pub use found::{Found, found, is_primary};
 pub use id::{FigureId, FigureIdError};
 
