@@ -19,6 +19,7 @@ use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::foreign::{self, ForeignResult};
 use pathscope_modes::presentation as of_measurements;
 use pathscope_run::records::samples::reading;
+use pathscope_views::journal::{self as rows, Form, Table};
 
 use crate::{Trouble, lab};
 
@@ -26,6 +27,17 @@ use crate::{Trouble, lab};
 const MOST_BYTES: u64 = 1 << 30;
 /// What is read of it before the rest.
 const BEGINNING: u64 = 4_096;
+
+/// What a run may leave beside its result.
+const TABLES: [Table; 7] = [
+    Table::Status,
+    Table::Connections,
+    Table::StreamStatus,
+    Table::Streams,
+    Table::Errors,
+    Table::Counters,
+    Table::Senders,
+];
 
 /// What a file holds.
 pub enum Stored {
@@ -190,6 +202,12 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
             docs/guide/analysis.md says what opens others";
         return Err(text.to_owned());
     }
+    let heads = TABLES.map(|table| rows::header(table, Form::Csv));
+    if heads.iter().any(|head| beginning.starts_with(head.trim_end().as_bytes())) {
+        let text = "these are rows that a run left beside its result, and no result: name the result itself, \
+            of which reports are made";
+        return Err(text.to_owned());
+    }
     // A character may be cut in two at its end.
     let valid = std::str::from_utf8(beginning).map_or_else(|it| it.valid_up_to(), str::len);
     if foreign::is_one(&String::from_utf8_lossy(&beginning[..valid])) {
@@ -230,6 +248,10 @@ mod tests {
         assert!(refused(b"\x1f\x8b\x08").contains("gunzip -c"));
         assert!(refused(b"PAR1\x15").contains("these are samples"));
         assert!(refused(b"flow,ping,scheduled_ns,").contains("these are samples"));
+        for table in TABLES {
+            let head = rows::header(table, Form::Csv);
+            assert!(refused(head.as_bytes()).contains("name the result itself"), "{head}");
+        }
         let blank = read(io::repeat(b' ')).expect_err("no result");
         assert!(blank.contains("does not begin with '{'"), "{blank}");
         assert!(read(io::empty()).expect_err("no result").contains("it is empty"));
