@@ -97,7 +97,8 @@ impl Difference {
     /// Whether there is a difference, with this probability of seeing one where there is none: `p`, or what Holm makes of it.
     pub fn telling(&self, p: f64) -> Telling {
         match self.ratio {
-            Some(Ratio { change, floor, .. }) => self.told(p, change.abs() > floor),
+            // Ratios of counts are the same again and again, but for what their logarithms are rounded to.
+            Some(Ratio { change, floor, .. }) => self.told(p, change.abs() > floor * (1.0 + 1e-9)),
             None => self.told(p, self.shift.abs() > self.floor),
         }
     }
@@ -241,6 +242,17 @@ mod tests {
         assert_eq!((times.floor, times.telling(times.p)), (75.0, Telling::NotShown));
         let bound = Bound::Amount(0.0);
         assert_eq!(times.telling_of(times.p, bound), Telling::NotShown);
+    }
+
+    /// Of counts halves and sets are apart by the same ratio, as 6 and 8 are, and not by more.
+    #[test]
+    fn what_is_at_the_floor_is_not_above_it() {
+        let first = [6.0, 8.0, 6.0, 8.0, 6.0, 8.0, 6.0, 8.0];
+        let second = [8.0, 6.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0];
+        let difference = between(&first, &second);
+        let ratio = difference.ratio.expect("above nothing");
+        assert!(near(ratio.change, ratio.floor) || ratio.change < ratio.floor, "{ratio:?}");
+        assert_eq!(difference.telling(0.0), Telling::NotShown, "{ratio:?}");
     }
 
     #[test]
