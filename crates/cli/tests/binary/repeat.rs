@@ -146,6 +146,9 @@ fn two_sides_take_turns_and_are_compared() {
     assert_eq!(compared.measurements[0].runs, [4, 4]);
     let differing: Vec<_> = compared.differing.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(differing, ["setting.latency.size"]);
+    // It is what was asked for, and nothing to mind.
+    let minded = compared.caveats.iter().find(|it| it.name == "settings_differ");
+    assert_eq!(minded, None);
     let own = document.comparison.as_ref().expect("its own document has the comparison");
     assert_eq!(own.measurements, compared.measurements);
     assert_eq!(own.differing, compared.differing);
