@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_axis_goes_from_a_whole_second_to_the_end_of_all() {
-        assert_eq!(axis([(3 * HALF, 4 * HALF), (5 * HALF, 5 * HALF + 1)].into_iter()).0, 1.0);
+        assert_eq!(axis([(3 * HALF, 4 * HALF), (5 * HALF, 5 * HALF)].into_iter()), (1.0, 2.5));
         assert_eq!(axis([(HALF, 3 * HALF), (2 * HALF, 2 * HALF)].into_iter()), (0.0, 1.5));
         assert_eq!(axis(std::iter::empty()), (0.0, 0.001));
     }
