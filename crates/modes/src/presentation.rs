@@ -3,6 +3,7 @@
 use pathscope_core::presentation::{CommandLine, Figure, Presentation, Row, Section, Table, Value};
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::{Host, LabNode, PeerFacts};
+use pathscope_flow::Transport;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::figure::{Amount, PlainCell, Unit, plain_table};
@@ -107,10 +108,15 @@ fn lab(document: &Document) -> Option<String> {
     Some(format!("{lab}, {}, shaped by {shaper}, seed {seed}", names.join(" to ")))
 }
 
-/// The congestion controls that plans ask for, each once, in their order; where one asks for none, what the machines have.
+/// The congestion controls that tests over TCP ask for, each once, in their order; where one asks for none, or there is none, what the
+/// machines have.
 fn control(document: &Document) -> String {
-    let plans = document.measurements.iter().map(|it| &it.test.plan);
-    let mut asked: Vec<Option<&str>> = plans.map(|plan| plan.asks().congestion_control).collect();
+    let tests = document.measurements.iter().map(|it| &it.test);
+    let over_tcp = tests.filter(|test| {
+        test.groups().first().is_some_and(|group| group.transport == Transport::Stream)
+    });
+    let mut asked: Vec<Option<&str>> =
+        over_tcp.map(|test| test.plan.asks().congestion_control).collect();
     if asked.is_empty() {
         asked.push(None);
     }

@@ -239,7 +239,7 @@ fn a_heat_map_holds_every_round_trip_of_each_interval() {
     let chart = maps.next().expect("one");
     // All that is over time has one axis, from the begin to the end of the measurement.
     let over_time = charts().filter(|it| it["dragged"].is_object());
-    let axes: Vec<&Value> = over_time.flat_map(|it| it["axes"].as_array()).flatten().collect();
+    let axes: Vec<&Value> = over_time.filter_map(|it| it["axes"].as_array()).flatten().collect();
     assert!(axes.len() > 1 && axes.iter().all(|axis| *axis == axes[0]), "{axes:?}");
     let lowest = cells.iter().map(|cell| cell.2).min().expect("some");
     let start = document.measurements[0].start_ns as f64 / 1e9;

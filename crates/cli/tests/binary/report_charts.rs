@@ -131,7 +131,7 @@ fn fates_of_frames_lie_upon_each_other_over_their_intervals() {
     let series = |name: &str| {
         let mut all = list(&chart["series"]).iter();
         let found = all.find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name}: {chart}"));
-        let row = |row: &Value| list(row).iter().map(|it| it.as_f64()).collect::<Vec<_>>();
+        let row = |row: &Value| list(row).iter().map(Value::as_f64).collect::<Vec<_>>();
         list(&found["data"]).iter().map(row).collect::<Vec<_>>()
     };
     let (good, missed) = (series("frames in time, down"), series("frames not there in time, down"));
@@ -140,7 +140,10 @@ fn fates_of_frames_lie_upon_each_other_over_their_intervals() {
     assert_eq!(third(&missed), [Some(12.0), Some(17.0)]);
     // A bar goes from the begin to the end of its interval, and the value stands in the middle.
     let [at, start, end] = [0, 2, 3].map(|place| good[2][place].expect("seconds"));
-    assert!((end - start - 0.5).abs() < 1e-9 && at == f64::midpoint(start, end), "{chart}");
+    assert!(
+        (end - start - 0.5).abs() < 1e-9 && (at - f64::midpoint(start, end)).abs() < 1e-9,
+        "{chart}"
+    );
     // The rectangles of two kinds in one interval, and of one in the last.
     assert!(chart["fields"].as_u64().is_some_and(|fields| fields >= 3), "{chart}");
     let told = text(&chart["dragged"], "told");

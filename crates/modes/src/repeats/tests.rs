@@ -280,7 +280,7 @@ fn durations_of_all_runs_of_a_side_are_one_distribution() {
         .map(|it| (it.source.label.as_str(), it.distribution.count, it.distribution.min_ns))
         .collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].0.ends_with("of latency, size=1, A") && told[1].0.ends_with("B"), "{told:?}");
+    assert!(told[0].0.ends_with("of latency, size=1, A") && told[1].0.ends_with('B'), "{told:?}");
     assert_eq!((told[0].1, told[1].1), (30, 30));
     assert_eq!((told[0].2, told[1].2), (Some(1_000), Some(2_000)));
 }
