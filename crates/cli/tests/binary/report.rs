@@ -359,7 +359,7 @@ fn what_is_read_is_never_written_over() {
         &["report", &picture, "--plot", &picture],
         &["show", &picture, "--plot", &picture],
         &["compare", &one, &other, "-o", &one],
-        &["compare", &one, &other, "--junit", &other],
+        &["compare", &one, &other, "--fail-on", "goodput.rate.up -5%", "--junit", &other],
         &["compare", "--before", &picture, "--after", &one, "--plot", &picture],
     ] {
         run(words).exits(2).complains(&["which is read", "name another file"]);
