@@ -220,8 +220,7 @@ macro_rules! modes {
             pub elapsed_ns: u64,
             /// Processor time of each worker thread that carried the plan's flows.
             pub workers: Vec<WorkerUsage>,
-            /// Processor time of all these threads for 10^9 bytes of payload that this end sent or received; absent where the
-            /// plan is for no such amount, or nothing moved.
+            /// Their processor time for 10^9 bytes of payload that this end sent or received; absent where none was.
             pub cpu_per_gigabyte_ns: Option<f64>,
             /// Processor time of each worker thread that carried probes.
             pub probe_workers: Vec<WorkerUsage>,

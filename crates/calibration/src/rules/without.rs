@@ -56,6 +56,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("end.worker.user", KERNEL),
     ("end.worker.system", KERNEL),
     ("end.worker.waited", KERNEL),
+    ("end.worker.per_gigabyte", KERNEL),
     ("end.worker.operations", "nobody else counts system calls"),
     ("end.worker.preempted", KERNEL),
     ("end.worker.off_cpu", "nobody else sees it"),
