@@ -113,7 +113,13 @@ fn differing(
     is_it: fn(&Differing) -> bool,
 ) -> Option<Caveat> {
     let differing = document.differing.iter().filter(|it| is_it(it));
-    let all: Vec<String> = differing.map(Differing::sentence).collect();
+    let mut all: Vec<String> = Vec::new();
+    for sentence in differing.map(Differing::sentence) {
+        // Of several measurements the same is told once.
+        if !all.contains(&sentence) {
+            all.push(sentence);
+        }
+    }
     (!all.is_empty()).then(|| {
         let text = format!("{what} are not the same on both sides: {}", some(&all, ", "));
         Caveat::new(caveat, text)

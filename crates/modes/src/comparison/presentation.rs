@@ -9,7 +9,7 @@ use super::caveats::some;
 use super::condition::Moved;
 use super::{charts, of_run};
 use crate::compared::{
-    ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
+    ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
 };
 use crate::document::Document;
 
@@ -91,13 +91,23 @@ fn together(document: &ComparisonDocument) -> Section {
     let labels: Vec<String> = labels.collect();
     let text = Value::Text(some(&labels, "; "));
     figures.extend((!labels.is_empty()).then(|| Figure::new("labels", text)));
-    let others = document.differing.iter().filter(|it| it.label().is_none());
-    let differing = others.map(|it| {
+    // What differs in the same way in several measurements is told once.
+    let mut told: Vec<(String, &Differing)> = Vec::new();
+    for it in document.differing.iter().filter(|it| it.label().is_none()) {
+        let name = it.name();
+        let is_same = |(other, before): &(String, &Differing)| {
+            *other == name && before.before == it.before && before.after == it.after
+        };
+        if !told.iter().any(is_same) {
+            told.push((name, it));
+        }
+    }
+    let differing = told.into_iter().map(|(name, it)| {
         let values = |values: &[String]| match values {
             [] => Value::Absent,
             values => Value::Text(it.words(values).join(", ")),
         };
-        vec![Value::Text(it.name()), values(&it.before), values(&it.after)]
+        vec![Value::Text(name), values(&it.before), values(&it.after)]
     });
     let [before, after] = document.names();
     let columns = ["", before, after];

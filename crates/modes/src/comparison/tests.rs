@@ -1,6 +1,7 @@
 //! What is decided of runs before any number is looked at. Comparisons of whole results are tests of the binary.
 
 use super::*;
+use crate::compared::Differing;
 use crate::figures::{FigureId, groups};
 
 fn began(minutes: &[u32]) -> Vec<Run> {
@@ -141,4 +142,24 @@ fn outcomes_follow_the_better_direction() {
     assert_eq!(of(9.0, Better::Neither), Outcome::More);
     assert_eq!(of(-9.0, Better::Neither), Outcome::Less);
     assert_eq!(of(0.05, Better::Higher), Outcome::NotShown);
+}
+
+#[test]
+fn what_differs_in_several_measurements_in_the_same_way_is_told_once() {
+    let differing = |of: &str, after: &str| Differing {
+        of: of.to_owned(),
+        id: "setting.goodput.congestion_control".to_owned(),
+        before: vec!["cubic".to_owned()],
+        after: vec![after.to_owned()],
+        ..Differing::default()
+    };
+    let document = ComparisonDocument {
+        differing: vec![differing("up", "reno"), differing("down", "reno"), differing("x", "bbr")],
+        ..ComparisonDocument::default()
+    };
+    let told = presentation::presentation(&document);
+    let rows: Vec<String> =
+        told.sections[0].tables[0].rows.iter().map(|row| format!("{:?}", row.cells)).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0].contains("reno") && rows[1].contains("bbr"), "{rows:?}");
 }
