@@ -12,6 +12,7 @@ use pathscope_core::stats::LatencyHistogram;
 
 use crate::document::Measurement;
 use crate::end::Hosts;
+use crate::probes;
 use crate::registry::Reports;
 use crate::runs::Run;
 use crate::settings::settings;
@@ -179,7 +180,11 @@ fn distributions(runs: &[&Measurement], hosts: &Hosts) -> Vec<Shape> {
             return Vec::new();
         }
         let reports = Reports { client: &run.client, server: run.server.as_ref(), hosts };
-        for Shape { source, distribution } in run.test.plan.distributions_of(reports) {
+        let mut own = run.test.plan.distributions_of(reports);
+        if own.is_empty() {
+            own.extend(probes::distribution(&run.client));
+        }
+        for Shape { source, distribution } in own {
             let label = format!("{} of {title}", source.label);
             let own = distribution.histogram();
             match all.iter_mut().find(|(it, _)| it.label == label && it.id == source.id) {
