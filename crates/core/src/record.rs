@@ -58,6 +58,9 @@ pub struct Host {
     pub boot_id: Option<String>,
     /// The namespace of times, where this system has them: equal at both ends of one machine means one clock.
     pub time_namespace: Option<String>,
+    /// The namespace of the network, where this system has them: equal at both ends of one machine means that counters of interfaces and
+    /// protocols are the same ones. Earlier documents do not say.
+    pub network_namespace: Option<String>,
     /// Memory of the machine.
     pub memory_bytes: Option<u64>,
     /// What keeps time.

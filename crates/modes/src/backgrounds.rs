@@ -90,9 +90,9 @@ pub(crate) fn backgrounds(measurement: &Measurement, hosts: &Hosts) -> Vec<Backg
     all
 }
 
-/// What the machines did. One machine is told once.
+/// What the machines did. Those that count the same are told once.
 fn machines(measurement: &Measurement, hosts: &Hosts) -> Vec<Series> {
-    let ends = if hosts.is_one_machine() { &ENDS_BY_NAME[..1] } else { &ENDS_BY_NAME[..] };
+    let ends = if hosts.count_one_network() { &ENDS_BY_NAME[..1] } else { &ENDS_BY_NAME[..] };
     let each = |(end, interval): &End| {
         let of_end = ACTIVITIES.iter().map(|&(name, place, value, tells_zero)| {
             let place = format!("{end}.host_activity.{place}");
@@ -121,8 +121,9 @@ pub(crate) fn retransmits(measurement: &Measurement, hosts: &Hosts) -> Vec<Serie
         ends.any(|end| !end.senders.is_empty())
     };
     let senders: Vec<&str> = ENDS_BY_NAME.iter().filter(sends).map(|(end, _)| *end).collect();
-    // Of one machine the client tells all.
-    let told = if hosts.is_one_machine() && !senders.is_empty() { vec!["client"] } else { senders };
+    // Where both count the same, the client tells all.
+    let told =
+        if hosts.count_one_network() && !senders.is_empty() { vec!["client"] } else { senders };
     let ids: Vec<String> =
         told.iter().map(|end| format!("end.activity.retransmits.{end}")).collect();
     let mut all = machines(measurement, hosts);

@@ -121,6 +121,18 @@ impl Hosts {
         self.is_one_machine() && server == Some(&self.client.time_namespace)
     }
 
+    /// Whether what both ends' kernels count of their network is the same; unknown counts as no. On one machine a namespace, as a
+    /// node of a lab and a container have one, counts for itself. Of documents that do not tell, another name is another one.
+    pub fn count_one_network(&self) -> bool {
+        let Some(server) = &self.server else { return false };
+        let own = &self.client;
+        let is_one = match (&own.network_namespace, &server.network_namespace) {
+            (None, None) => own.name == server.name,
+            (one, other) => one == other,
+        };
+        is_one && self.is_one_machine()
+    }
+
     /// Both of them, as far as they are known.
     pub fn both(&self) -> impl Iterator<Item = &Host> {
         [Some(&self.client), self.server.as_ref()].into_iter().flatten()
@@ -160,5 +172,26 @@ mod tests {
             assert!(!is_one(other));
         }
         assert!(!Hosts::default().read_one_clock());
+    }
+
+    #[test]
+    fn nodes_of_one_machine_count_each_its_own_network() {
+        let host = |boot: &str, name: &str, network: Option<&str>| Host {
+            boot_id: Some(boot.to_owned()),
+            name: name.to_owned(),
+            network_namespace: network.map(str::to_owned),
+            ..Host::default()
+        };
+        let is_one =
+            |client, server| Hosts { client, server: Some(server), peer: None }.count_one_network();
+        assert!(is_one(host("a", "x", Some("net:[1]")), host("a", "y", Some("net:[1]"))));
+        assert!(is_one(host("a", "x", None), host("a", "x", None)));
+        for other in
+            [host("a", "x", Some("net:[2]")), host("b", "x", Some("net:[1]")), host("a", "x", None)]
+        {
+            assert!(!is_one(host("a", "x", Some("net:[1]")), other));
+        }
+        assert!(!is_one(host("a", "h1", None), host("a", "h4", None)));
+        assert!(!Hosts::default().count_one_network());
     }
 }

@@ -72,7 +72,8 @@ pub(super) struct Fact {
 }
 
 /// What differs from run to run by itself: what names a boot, a namespace or a draw, and what was measured of clocks.
-const VOLATILE: [&str; 5] = ["boot_id", "time_namespace", "read_ns", "smallest_step_ns", "seed"];
+const VOLATILE: [&str; 6] =
+    ["boot_id", "time_namespace", "network_namespace", "read_ns", "smallest_step_ns", "seed"];
 /// A difference of times is more than this many readings of the clock.
 const READINGS: f64 = 3.0;
 

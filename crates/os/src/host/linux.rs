@@ -23,15 +23,20 @@ pub fn facts() -> Host {
         virtualized: cpuinfo_line(&cpuinfo, "flags")
             .map(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
         boot_id: read("/proc/sys/kernel/random/boot_id"),
-        time_namespace: std::fs::read_link("/proc/self/ns/time")
-            .ok()
-            .map(|name| name.display().to_string()),
+        time_namespace: namespace("time"),
+        network_namespace: namespace("net"),
         memory_bytes: memory_bytes(),
         clock: clock::facts(),
         network: network(),
         lab: None,
         labels: BTreeMap::new(),
     }
+}
+
+/// What the kernel calls the namespace of this kind that this process is in: `net:[4026531840]`.
+fn namespace(kind: &str) -> Option<String> {
+    let name = std::fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+    Some(name.display().to_string())
 }
 
 fn network() -> NetworkFacts {
