@@ -35,6 +35,14 @@ const READING: &str = concat!(
     include_str!("../../../../docs/guide/reading-a-verdict.md"),
 );
 
+/// Guides to what is decided from results.
+const DECIDING: &str = concat!(
+    include_str!("../../../../docs/guide/assert.md"),
+    include_str!("../../../../docs/guide/compare.md"),
+    include_str!("../../../../docs/guide/repeat.md"),
+    include_str!("../../../../docs/guide/report.md"),
+);
+
 /// The commands of each block of commands, without comments.
 fn blocks(page: &str) -> Vec<Vec<String>> {
     let mut blocks = Vec::new();
@@ -158,6 +166,28 @@ fn assert_understood(command: &str) {
     assert!(ran.code == Some(0) && ran.stdout.contains("\"plan\""), "{command}: {}", ran.said());
 }
 
+/// Of a command that measures nothing: words that are none are refused before help is given, and nothing is done.
+fn assert_words_are_known(command: &str) {
+    let words = words(command);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.push("--help");
+    let ran = run(&words);
+    assert!(ran.code == Some(0), "{command}: {}", ran.said());
+}
+
+#[test]
+fn each_command_of_the_guides_to_deciding_is_understood() {
+    let mut all = commands(DECIDING, "goodput B");
+    // What goes on in the next line is no command yet.
+    all.retain(|command| !command.ends_with('\\'));
+    let measuring = of(&MEASURING, all.clone());
+    assert!(measuring.len() >= 11, "{measuring:#?}");
+    measuring.iter().for_each(|command| assert_understood(command));
+    let others = of(&["compare", "report", "show"], all);
+    assert!(others.len() >= 10, "{others:#?}");
+    others.iter().for_each(|command| assert_words_are_known(command));
+}
+
 #[test]
 fn each_command_of_the_other_guides_is_understood_as_it_stands() {
     for (page, base, least) in OTHERS {
@@ -183,15 +213,10 @@ fn commands_of_the_guides_by_task_that_measure_nothing_are_understood() {
     let mut seen = 0;
     for (_, page, _) in BY_TASK {
         for command in of(&["compare", "lab", "report", "show"], commands(page, "goodput B")) {
-            let words = words(&command);
-            for lab in words.iter().filter(|word| word.starts_with("labs/")) {
+            for lab in words(&command).iter().filter(|word| word.starts_with("labs/")) {
                 assert!(root.join(lab).is_file(), "{command}");
             }
-            let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-            // Words that are none are refused before help is given, and nothing is done.
-            words.push("--help");
-            let ran = run(&words);
-            assert!(ran.code == Some(0), "{command}: {}", ran.said());
+            assert_words_are_known(&command);
             seen += 1;
         }
     }
