@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod counters;
+pub mod edits;
 pub mod error;
 mod estimates;
 pub mod event;

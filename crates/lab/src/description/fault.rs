@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use pathscope_core::edits::edits;
 use thiserror::Error;
 
 /// At most so many faults are told at once; a description with more has one cause for many.
@@ -127,30 +128,16 @@ fn suggestion<'name>(
     if typed_length > 32 {
         return None;
     }
+    let typed = typed.to_ascii_lowercase();
+    let distance = |name: &str| edits(&typed, &name.to_ascii_lowercase());
     let mut ranked: Vec<(usize, &str)> =
-        known.into_iter().map(|name| (distance(typed, name), name)).collect();
+        known.into_iter().map(|name| (distance(name), name)).collect();
     ranked.sort_unstable();
     match ranked.as_slice() {
         [(nearest, _), (next, _), ..] if nearest == next => None,
         [(nearest, name), ..] if *nearest <= 2 && nearest * 2 <= typed_length => Some(name),
         _ => None,
     }
-}
-
-/// Characters to insert, delete or replace (Levenshtein 1966), without regard to case.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().map(|letter| letter.to_ascii_lowercase()).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().map(|letter| letter.to_ascii_lowercase()).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, &against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
