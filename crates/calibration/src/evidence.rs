@@ -28,6 +28,8 @@ pub const PROBE_BYTES: u64 = 64;
 pub const CLIENT_STAMP: Range<usize> = 24..32;
 /// Where an echo has the server's stamps, in pings and in datagrams over several paths.
 pub const SERVER_STAMPS: Range<usize> = 32..48;
+/// By which a datagram that comes back is known to be of its flow, in every mode: the mode's own mark, and flow and token.
+pub const IDENTITY: [Range<usize>; 2] = [0..4, 6..16];
 /// What a link may do to a frame that then arrives nowhere.
 pub const TAKEN: [fn(&Counts) -> Tally; 3] =
     [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
@@ -144,6 +146,11 @@ impl Evidence<'_> {
     pub fn damages(&self, link: usize, way: Way, bytes: Range<usize>) -> f64 {
         let there = self.damaged(link, way);
         there.filter(|it| bytes.contains(&it.damage.payload_offset)).count() as f64
+    }
+
+    /// How many of them where nothing can be known of them any more.
+    pub fn nameless(&self, link: usize, way: Way) -> f64 {
+        IDENTITY.into_iter().map(|bytes| self.damages(link, way, bytes)).sum()
     }
 
     /// What became of the frames of probes beside a load, of one link and direction; what opens their flow is among them.

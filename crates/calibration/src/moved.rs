@@ -162,23 +162,23 @@ impl Moved {
     }
 }
 
-/// A damaged datagram more or less: one more where a server's stamps are.
+/// A damaged datagram more or less: more where its name is, and where a server's stamps are.
 fn damage(truth: &mut Truth, change: Change) {
     let is_udp = |row: &&FlowCounts| matches!(row.flow, Flow::Ip { protocol: UDP, .. });
     match change {
         Change::More => {
-            let damaged = truth.flows.iter().find(is_udp).map(|row| DamagedFrame {
-                flow: row.flow,
+            let Some(flow) = truth.flows.iter().find(is_udp).map(|row| row.flow) else { return };
+            truth.damages.extend([0, SERVER_STAMPS.start].map(|payload_offset| DamagedFrame {
+                flow,
                 at_ns: 0,
                 damage: Damage {
                     ip_id: None,
                     tcp_sequence: None,
                     frame_offset: 0,
-                    payload_offset: SERVER_STAMPS.start,
+                    payload_offset,
                     bit: 0,
                 },
-            });
-            truth.damages.extend(damaged);
+            }));
         }
         Change::Less => drop(truth.damages.pop()),
     }

@@ -144,6 +144,23 @@ mod tests {
             }
         }
 
+        /// What the calibration counts on: a bit is seen as damage of a path but where the datagram loses its name.
+        #[test]
+        fn a_changed_bit_is_foreign_in_the_name_alone(number in 1_u64..10_000, place in 0_usize..48, bit in 0_u32..8) {
+            let content = content();
+            for kind in [Kind::Data, Kind::Echo] {
+                let mut datagram = vec![0; content.size];
+                content.write(&header(kind, number), &mut datagram);
+                datagram[place] ^= 1 << bit;
+                let is_name = place < 4 || (6..16).contains(&place);
+                // Which end a stamp is for, that end judges.
+                let is_stamp = (24..32).contains(&place) || (place >= 32 && kind == Kind::Echo);
+                let found = content.read(&datagram, Lane(1));
+                prop_assert_eq!(found == Found::Foreign, is_name, "{:?} {}", kind, place);
+                prop_assert_eq!(found == Found::Corrupt, !is_name && !is_stamp, "{:?} {}", kind, place);
+            }
+        }
+
         #[test]
         fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(content().read(&bytes, Lane(0)), Found::Foreign);

@@ -38,15 +38,11 @@ pub const RULES: &[Rule] = &[
     Rule::exact("multipath.path.lost", Against::Ledger, |it, found| {
         Some(lost(it, found, Way::Up)? + lost(it, found, Way::Down)?)
     }),
-    Rule::at_most(
-        "multipath.path.corrupt",
-        Against::Ledger,
-        "so many were damaged",
-        |it, found| {
-            let of = |way| counted(it, found.entry?, way, |counts| counts.corrupted);
-            Some(of(Way::Up)? + of(Way::Down)?)
-        },
-    ),
+    Rule::exact("multipath.path.corrupt", Against::Ledger, |it, found| {
+        let link = found.entry?;
+        let of = |way| Some(damaged(it, link, way)? - it.nameless(link, way));
+        Some(of(Way::Up)? + of(Way::Down)?)
+    }),
     Rule::exact("multipath.path.lost_forward", Against::Ledger, |it, found| {
         lost(it, found, Way::Up)
     }),
@@ -80,11 +76,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule::exact("multipath.foreign", Against::Asked, none_where_sound),
     Rule::exact("multipath.foreign", Against::Ledger, |it, _| {
-        // On the second path echoes are damaged: what is no echo of ours any more is foreign.
-        let back = damaged(it, 1, Way::Down)?;
-        let altered = it.damages(0, Way::Up, CLIENT_STAMP);
-        let told = it.measurement.pointer("/summary/multipath/paths/1/corrupt")?.as_f64()?;
-        it.cell.is_damaged().then_some(back + altered - told)
+        // At either end, of either path: nothing is left by which it could be known.
+        let of = |link| it.nameless(link, Way::Up) + it.nameless(link, Way::Down);
+        it.cell.is_damaged().then(|| (0..it.links.len()).map(of).sum())
     }),
     Rule::exact("multipath.without_path", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("multipath.prevented", Against::Figures, |it, _| {
