@@ -1,6 +1,6 @@
 //! Of goodput over TCP.
 
-use pathscope_experiments::plan::Tolerance::Relative;
+use pathscope_experiments::plan::Tolerance::{Absolute, Relative};
 use pathscope_lab::link::Counts;
 use pathscope_modes::figures::Found;
 
@@ -9,6 +9,9 @@ use crate::rule::{Against, NONE, Rule};
 
 /// Streams that share a line without waiting for timers.
 const FEW_STREAMS: u64 = 8;
+
+/// Of a run of stated duration; a tenth of it, where that is less.
+const LONGEST_WARM_UP_NS: f64 = 5e8;
 
 const OPENINGS: &str = "what connections say when they are opened is in the ledger, too";
 
@@ -23,7 +26,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         below: Some(Relative(0.15)),
         above: None,
-        reason: "a few streams need most of a second to fill a line, and one way alone is filled; of a hundred some wait for a timer at the end, and the window with them",
+        reason: "a few streams need most of a second to fill a line, and one way alone is filled; of a hundred some wait for timers all the time",
         holds_when_busy: false,
         ..Rule::exact("goodput.rate", Against::Links, |it, found| {
             let is_one_way = matches!(it.cell.setting("pattern"), Some("push" | "pull"));
@@ -92,6 +95,17 @@ pub const RULES: &[Rule] = &[
         ..Rule::exact("goodput.window", Against::Figures, |it, found| {
             let end = if Way::of(found)? == Way::Up { "server" } else { "client" };
             it.measurement.pointer(&format!("/{end}/elapsed_ns"))?.as_f64()
+        })
+    },
+    Rule {
+        below: None,
+        above: Some(Absolute(10e6)),
+        reason: "it is in the time that was asked for, less the warm-up, whatever comes later; workers begin up to 10 ms apart",
+        holds_when_busy: false,
+        ..Rule::exact("goodput.window", Against::Asked, |it, _| {
+            let is_timed = it.cell.setting("until") == Some("time");
+            let duration_ns = it.cell.duration.0 as f64;
+            is_timed.then_some(duration_ns - (duration_ns / 10.0).min(LONGEST_WARM_UP_NS))
         })
     },
     Rule {

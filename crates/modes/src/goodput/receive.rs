@@ -158,7 +158,13 @@ impl Receiver {
         if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
             self.fail(errors::wrong_total(self.position, self.end, total));
         }
-        self.is_cut |= self.end.is_some_and(|agreed| total < agreed);
+        let is_over = self.end.is_none_or(|agreed| total < agreed);
+        self.is_cut |= self.end.is_some() && is_over;
+        if is_over && shared.planned.closes_ns != u64::MAX && self.position < total {
+            // Its time is over, maybe by its user: what comes from now on is the rest.
+            let at = shared.since_start(now).min(shared.planned.closes_ns);
+            self.counted.close(at, &mut shared.window);
+        }
         self.end = Some(total);
         self.check_close(shared);
     }
@@ -250,7 +256,7 @@ impl Receiver {
         let bytes = right as u64;
         shared.interval.received_bytes += bytes;
         let since_start = shared.since_start(now);
-        self.counted.record(bytes, since_start, (&mut shared.window, shared.warm_up_ns));
+        self.counted.record(bytes, since_start, (&mut shared.window, shared.planned));
     }
 
     /// After the other end closed or told its total: whether what is missing can still come.
@@ -294,8 +300,8 @@ impl Machine for Receiver {
         let recv = self.appetite(shared);
         let receives = recv != RecvWant::Nothing;
         let weigh =
-            receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.warm_up_ns);
-        let opens_at = self.counted.opens_at(shared.warm_up_ns).filter(|_| receives);
+            receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.planned);
+        let opens_at = self.counted.opens_at(shared.planned).filter(|_| receives);
         let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
         let is_awaited =
             self.is_started() && !self.is_done() && !self.is_gone() && self.error.is_none();
@@ -336,9 +342,10 @@ impl Machine for Receiver {
             Event::Held { bytes } => {
                 let since_start = shared.since_start(now);
                 // What has come of a connection that began after the warm-up came after it.
-                let is_new = shared.warm_up_ns > 0 && self.start_ns >= shared.warm_up_ns;
+                let warm_up_ns = shared.planned.opens_ns;
+                let is_new = warm_up_ns > 0 && self.start_ns >= warm_up_ns;
                 let held = if is_new { 0 } else { bytes };
-                self.counted.weighed(held, since_start, (&mut shared.window, shared.warm_up_ns));
+                self.counted.weighed(held, since_start, (&mut shared.window, shared.planned));
             }
             Event::PeerTotal(total) => self.told(total, shared, now),
             Event::PeerClosed(_) => {

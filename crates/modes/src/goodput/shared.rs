@@ -3,6 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_flow::Shared;
 
+use super::counted_window::Planned;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::load::{ReceiveWindow, Verify};
 use crate::mode::Mode;
@@ -17,8 +18,8 @@ pub struct GoodputShared {
     /// All senders stop so long after the first flow has started.
     pub(super) duration_ns: Option<u64>,
     pub(super) verify: Verify,
-    /// What comes before is checked, but stands outside the window that counts.
-    pub(super) warm_up_ns: u64,
+    /// What comes before and after is checked, but stands outside the window that counts.
+    pub(super) planned: Planned,
     /// When the first flow started.
     pub(super) started: Option<Tick>,
     /// Since the last report.
@@ -34,12 +35,17 @@ pub struct GoodputShared {
 impl GoodputShared {
     /// For flows of `plan`.
     pub fn new(plan: &GoodputPlan) -> Self {
+        // One that replaces another has its own time.
+        let closes = plan.duration_ns().filter(|_| !plan.replaces());
         Self {
             buffers: plan.buffers(),
             pace: plan.pace,
             duration_ns: plan.duration_ns().map(|duration| duration.0),
             verify: plan.verify,
-            warm_up_ns: plan.warm_up_ns.0,
+            planned: Planned {
+                opens_ns: plan.warm_up_ns.0,
+                closes_ns: closes.map_or(u64::MAX, |duration| duration.0),
+            },
             started: None,
             interval: GoodputInterval::default(),
             paused_ns: 0,

@@ -11,7 +11,7 @@ pub struct ReceiveWindow {
     /// Its begin: the end of the warm-up; without one, and of datagrams, the first receive from then on, whose bytes are left out, since
     /// they arrived before it. What has come by then and is received later is left out as well.
     pub first_ns: Option<u64>,
-    /// The last receive.
+    /// Its end: the last receive; over streams that last a stated time and receive more after it, the end of that time.
     pub last_ns: Option<u64>,
     /// Bytes received after its begin.
     pub bytes: u64,
@@ -27,6 +27,8 @@ pub(crate) enum Stage {
     Opening,
     /// What is received is in it.
     Open,
+    /// What is received is in it no more.
+    Closed,
 }
 
 impl ReceiveWindow {

@@ -62,6 +62,29 @@ fn what_waited_behind_the_first_receive_is_not_in_the_window() {
     assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
 }
 
+#[test]
+fn a_stall_in_which_the_time_ends_costs_what_it_took_of_that_time() {
+    let plan = GoodputPlan {
+        warm_up_ns: Period::from_millis(100),
+        ..plan(Pattern::Push, Extent::DurationNs(Period::from_secs(1)))
+    };
+    // Word of the sender's end may come late; the window does not last until then.
+    for word_ns in [125_000, 700_000_000] {
+        let mut sim = sim(&plan, link());
+        sim.tell_totals(word_ns);
+        let stall = Action::Stall { flow: FLOW, from: Role::Client, for_ns: 4_000_000_000 };
+        sim.at(Tick::from_nanos(900_000_000), stall);
+        let outcome = sim.run(LATE);
+        agreed(&sim, FLOW, &outcome);
+        // From 0.1 to 0.9 s of the window, which is as long as it was planned; the rest came 4 s later.
+        for window in [sim.server(FLOW).receiver.counted.window(), sim.server_shared().window] {
+            let goodput = window.goodput_bps().expect("many receives");
+            assert!((goodput / RATE as f64 - 8.0 / 9.0).abs() < 0.01, "{window:?}");
+            assert!(window.last_ns <= Some(1_001_000_000), "{window:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
