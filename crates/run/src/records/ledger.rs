@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
@@ -18,8 +18,9 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 
 use crate::error::RunError;
-use crate::messages::attendance::Arrival;
+use crate::messages::attendance::{Arrival, Attended};
 use crate::messages::outcome::named;
+use crate::records::places::{Hosts, Places};
 use crate::threads::lock;
 
 /// Flows that are looked at while they run.
@@ -32,8 +33,11 @@ pub(crate) struct Ledger(Arc<Mutex<Page>>);
 #[derive(Debug, Default)]
 struct Page {
     connections: Connections,
-    /// Of flows that run and may be told one by one: the kernel forgets them with the connection.
+    /// Of each flow that runs: the kernel forgets it with the connection.
     begun: HashMap<FlowId, Begun>,
+    hosts: Hosts,
+    /// Of those that follow one another, at the server: held until the flow is written down as over.
+    attended: HashMap<FlowId, Attended>,
     /// The first of those that still send. Whoever runs them closes them: they are held for a look alone, under the lock
     /// that each takes as it departs, so that a port is free when its flow is gone.
     watched: Vec<(FlowId, Weak<Socket>)>,
@@ -41,16 +45,26 @@ struct Page {
     progress: Progress,
 }
 
-/// A flow's own address and the other end's; and what came with its socket, whose place is held until the flow is written down as
-/// over.
-type Begun = ([Option<SocketAddr>; 2], Arrival);
+/// Small, since there is one for each flow that runs, however few of them are told.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    places: Places,
+    /// When its connection was begun; [`Tick::NEVER`] where that is not known.
+    at: Tick,
+}
 
 impl Ledger {
     /// A flow begins on this connection.
     pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, arrival: Arrival) {
         let addresses = [socket.local_addr().ok(), socket.peer_addr().ok()];
+        let Arrival { begun, attended, .. } = arrival;
         let mut page = lock(&self.0);
-        page.begun.insert(flow, (addresses, arrival));
+        let places = page.hosts.keep(addresses);
+        let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
+        if let Some(before) = page.begun.insert(flow, begun) {
+            page.hosts.forget(before.places);
+        }
+        page.attended.extend(attended.map(|attended| (flow, attended)));
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push((flow, Arc::downgrade(socket)));
         }
@@ -98,11 +112,15 @@ impl Ledger {
         is_wanted: bool,
     ) -> Option<FlowFacts> {
         let (is_reset, error) = (end.is_reset, end.error.map(named));
-        let (mut page, (addresses, arrival)) = self.page_without(end.flow);
-        let tcp = || tcp_of(is_reset, sockets.first());
+        let mut page = lock(&self.0);
+        page.watched.retain(|&(watched, _)| watched != end.flow);
+        let begun = page.begun.remove(&end.flow);
+        let addresses = begun.map_or([None; 2], |begun| page.hosts.forget(begun.places));
+        let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
         // Its place is free again when it is written down.
-        let Arrival { begun, attended: _attended, .. } = arrival;
-        let end = ConnectionEnd { error, begun_at: begun, ..end };
+        let _attended = page.attended.remove(&end.flow);
+        let tcp = || tcp_of(is_reset, sockets.first());
+        let end = ConnectionEnd { error, begun_at, ..end };
         page.connections.depart(end, addresses, is_wanted, tcp)
     }
 
@@ -136,14 +154,6 @@ impl Ledger {
             data,
             protocol,
         }
-    }
-
-    /// The page without a flow that is over, and what was held of it.
-    fn page_without(&self, flow: FlowId) -> (MutexGuard<'_, Page>, Begun) {
-        let mut page = lock(&self.0);
-        page.watched.retain(|&(watched, _)| watched != flow);
-        let begun = page.begun.remove(&flow);
-        (page, begun.unwrap_or_default())
     }
 }
 

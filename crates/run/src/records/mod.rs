@@ -7,4 +7,5 @@ pub mod journal;
 pub(crate) mod ledger;
 pub(crate) mod lookout;
 pub(crate) mod names;
+mod places;
 pub mod samples;
