@@ -4,6 +4,7 @@
 //! hang is a failure.
 
 mod batches;
+mod costs;
 mod faults;
 mod flows;
 mod harness;

@@ -255,7 +255,7 @@ impl Ping {
         }
     }
 
-    fn message(&self, number: u64) -> [u8; MESSAGE] {
+    pub fn message(&self, number: u64) -> [u8; MESSAGE] {
         let mut message = [self.flow.0 as u8; MESSAGE];
         message[..8].copy_from_slice(&number.to_le_bytes());
         message
