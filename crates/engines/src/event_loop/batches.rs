@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
-use pathscope_flow::{Machine, RecvMeta, Transport};
+use pathscope_flow::{Machine, RecvMeta};
 use pathscope_os::batches::{Arrived, MOST};
 
-use super::transfer::Step;
+use super::complete::Step;
 use super::{EventLoop, Slot};
 use crate::worker::JOINED_BYTES;
 use crate::{Blocking, SystemCalls};
@@ -66,11 +66,5 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             batching.rest.push_back(Arrived { len: arrived.len - consumed, ..arrived });
         }
         slots[place].presented();
-    }
-
-    /// Whether several datagrams may move at once on a lane.
-    pub(super) fn batches_on(&self, place: usize, lane: Lane) -> bool {
-        let wire = &self.slots[place].wires[lane.index()];
-        self.medium.transport == Transport::Datagram && wire.batching.is_some()
     }
 }

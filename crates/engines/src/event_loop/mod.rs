@@ -1,12 +1,15 @@
 //! What every engine does alike: a worker at work, from its first event to its last.
 //!
-//! An [`EventLoop`] holds the flows in their slots, carries out their wants (`transfer`), and attends to
-//! what is not bytes (`attend`): commands, timers, reports. An engine decides which slot to
-//! [`visit`](EventLoop::visit) next and how to wait when none has anything to do.
+//! An [`EventLoop`] holds the flows in their slots, knows which operation each wants next (`decide`), tells it what came of
+//! one (`complete`), and attends to what is not bytes (`attend`): commands, timers, reports. An engine that knows which
+//! sockets are ready decides which slot to [`visit`](EventLoop::visit) next, where operations are done as they are
+//! decided (`transfer`), and how to wait when none has anything to do.
 
 mod attend;
 mod batches;
 mod batching;
+mod complete;
+mod decide;
 mod lanes;
 mod numbers;
 mod reports;
@@ -32,13 +35,14 @@ use crate::{Ended, EngineError, Finished, ReportOf, Succession, SystemCalls, Wor
 
 use attend::Kept;
 use batching::Batching;
+pub(crate) use complete::Step;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
 pub(crate) use slot::{Awaited, Medium, Slot, Wire};
 use slot::{SlotState, WireState};
 use stamps::Stamps;
-pub(crate) use transfer::{Step, Visit};
+pub(crate) use transfer::Visit;
 
 pub(crate) use crate::calls::Called;
 
@@ -46,6 +50,9 @@ pub(crate) use crate::calls::Called;
 const SCRATCH_BYTES: usize = 4_096;
 /// Room for the datagrams of one send.
 const DATAGRAM_BYTES: usize = 64 * 1_024;
+/// Below this an operation is one of small messages: its call costs more than its copy, and what comes
+/// next mostly answers what was sent.
+const SMALL_BYTES: usize = 16 << 10;
 /// After a graceful close, how long the other end is given to close as well.
 const LINGER_NS: u64 = 1_000_000_000;
 
