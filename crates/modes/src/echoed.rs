@@ -7,7 +7,7 @@
 //!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
 //! ```
 //!
-//! All numbers little-endian. `sent` is of the client's clock, the other two stamps of the server's; what comes from a
+//! All numbers little-endian. The flow has its lower 16 bits there; see [`Tag`] for those above. `sent` is of the client's clock, the other two stamps of the server's; what comes from a
 //! client has zeros there.
 //!
 //! Not here: what kinds there are and what the filler holds, which stands with the mode that sends them.
@@ -89,16 +89,24 @@ impl<K> Found<K> {
     }
 }
 
-/// Which flow of which session datagrams are of.
+/// Which flow of which session datagrams are of: the lower 16 bits of the flow's number, and a token that is the session's.
+///
+/// Where a group has more flows than 16 bits tell apart, the upper bits of the number are added to the token.
+/// In groups that are no larger they are left out, as they always were.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Tag {
     pub token: u64,
     pub flow: FlowId,
 }
 
+/// So many flows the header tells apart by itself.
+const TOLD_APART: u32 = 1 << 16;
+
 impl Tag {
-    pub fn of(session: SessionKey, flow: FlowId) -> Self {
-        Self { token: session.token, flow }
+    /// Of flow number `flow`, in a group of so many.
+    pub fn of(session: SessionKey, flow: FlowId, flows: u32) -> Self {
+        let upper = if flows > TOLD_APART { flow.0 / TOLD_APART } else { 0 };
+        Self { token: session.token.wrapping_add(upper.into()), flow }
     }
 
     /// Writes the header to the start of `datagram`, which must have room for it.
@@ -138,6 +146,7 @@ impl Tag {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::id::Token;
     use proptest::prelude::*;
 
     use super::*;
@@ -167,6 +176,49 @@ mod tests {
                 prop_assert_eq!(check(received, echoed), is_near, "{} {}", received, echoed);
             }
         }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Ping;
+
+    impl Kind for Ping {
+        const MAGIC: u32 = 7;
+        const ALL: &'static [Self] = &[Self];
+
+        fn code(self) -> u8 {
+            1
+        }
+    }
+
+    fn written(tag: Tag) -> [u8; HEADER_BYTES] {
+        let mut datagram = [0; HEADER_BYTES];
+        tag.write(&Header::of_client(Ping, Lane::ONLY, 3, Tick::from_nanos(9)), &mut datagram);
+        datagram
+    }
+
+    fn session(token: u8) -> SessionKey {
+        SessionKey::from(Token([token; 16]))
+    }
+
+    #[test]
+    fn a_million_flows_are_told_apart() {
+        let tag = |flow| Tag::of(session(0xff), FlowId(flow), 1_000_000);
+        let one = written(tag(5));
+        assert!(tag(5).read::<Ping>(&one).whole().is_some());
+        for other in [5 + (1 << 16), 5 + (15 << 16), 6] {
+            assert_eq!(tag(other).read::<Ping>(&one), Found::Foreign, "{other}");
+            assert_eq!(tag(5).read::<Ping>(&written(tag(other))), Found::Foreign, "{other}");
+        }
+    }
+
+    #[test]
+    fn flows_of_groups_that_16_bits_tell_apart_have_the_session_s_token_whatever_their_number() {
+        for (flow, flows) in [(5, 1), (65_535, 1 << 16), (70_000, 8), (70_000, 1 << 16)] {
+            let Tag { token, .. } = Tag::of(session(3), FlowId(flow), flows);
+            assert_eq!(token, session(3).token, "{flow} of {flows}");
+        }
+        let first = Tag::of(session(3), FlowId(5), 1_000_000);
+        assert_eq!(first, Tag::of(session(3), FlowId(5), 1));
     }
 
     #[test]

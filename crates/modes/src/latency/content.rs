@@ -25,7 +25,7 @@ pub(super) struct Content {
 impl Content {
     pub fn of(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
-            tag: Tag::of(session, flow),
+            tag: Tag::of(session, flow, plan.connections),
             pings: session.stream(flow.0, true),
             added: session.stream(flow.0, false),
             ping: plan.size_bytes.0 as usize,

@@ -59,7 +59,7 @@ impl Content {
     pub fn of(plan: &MultipathPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
             stream: session.stream(flow.0, true),
-            tag: Tag::of(session, flow),
+            tag: Tag::of(session, flow, 1),
             size: plan.datagram_bytes.0 as usize,
             datagrams: plan.datagrams(),
         }

@@ -49,7 +49,7 @@ fn trouble() -> impl Strategy<Value = Trouble> {
 
 /// What is said before the filler.
 fn header(datagram: &[u8]) -> Option<Header> {
-    Tag::of(session(), FLOW).read(datagram).whole()
+    Tag::of(session(), FLOW, 1).read(datagram).whole()
 }
 
 /// The troubles in turns, to the datagrams of both ways; what comes of them is noted.
