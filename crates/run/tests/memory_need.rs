@@ -105,6 +105,12 @@ fn plans() -> Vec<Plan> {
             }
         }
     }
+    // More than have windows of full size.
+    for protocol in ["tcp", "udp"] {
+        put(format!(
+            r#"{{"latency":{{"protocol":"{protocol}","connections":50000,"load_model":"closed","extent":{{"iterations":100}},"size_bytes":64,"warm_up_ns":0,"engine":null,"wait":"auto"}}}}"#
+        ));
+    }
     for lanes in [1, 8] {
         put(format!(
             r#"{{"multipath":{{"rate_bps":1000000,"grouping":30,"datagram_bytes":1024,"duration_ns":10000000000,"lanes":{lanes},"late_by_ns":20000000}}}}"#

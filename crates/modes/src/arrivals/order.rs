@@ -11,12 +11,12 @@ pub struct Order {
     /// First arrivals so far.
     arrived: u64,
     /// Who comes late was overtaken first by the one behind its gap, so others need not be remembered.
-    leaps: Box<[Leap; GAPS]>,
+    leaps: Vec<Leap>,
     leaped: usize,
 }
 
 /// An arrival that left a gap before it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Leap {
     /// The numbers of the gap: from this one on, and below that of the arrival.
     from: u64,
@@ -26,12 +26,18 @@ struct Leap {
 }
 
 impl Order {
-    /// What it takes beside itself.
+    /// What it takes beside itself, at the most.
     pub(crate) const BYTES: usize = GAPS * size_of::<Leap>();
 
-    /// Nothing has come.
+    /// Nothing has come. There is room for all gaps that are remembered.
     pub fn new() -> Self {
-        Self { next_expected: 0, arrived: 0, leaps: Box::new([Leap::default(); GAPS]), leaped: 0 }
+        Self::with_room(GAPS)
+    }
+
+    /// The same where flows are many, and few of them have many gaps: there is room for so many, and for more once they come.
+    pub fn with_room(gaps: usize) -> Self {
+        let leaps = Vec::with_capacity(gaps.min(GAPS));
+        Self { next_expected: 0, arrived: 0, leaps, leaped: 0 }
     }
 
     /// One above the highest sequence number that came.
@@ -56,7 +62,11 @@ impl Order {
         }
         if sequence > self.next_expected {
             let from = self.next_expected;
-            self.leaps[self.leaped % GAPS] = Leap { from, sequence, place };
+            let leap = Leap { from, sequence, place };
+            match self.leaps.get_mut(self.leaped % GAPS) {
+                Some(oldest) => *oldest = leap,
+                None => self.leaps.push(leap),
+            }
             self.leaped += 1;
         }
         self.next_expected = sequence.saturating_add(1);

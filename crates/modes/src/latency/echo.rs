@@ -10,7 +10,7 @@ use pathscope_flow::{
 
 use super::content::Content;
 use super::datagram::{Header, Kind};
-use super::shared::window_of;
+use super::shared::{echoes_of, seen_of};
 use super::trips::Echoed;
 use super::{LatencyPlan, LatencyShared, LatencyTally, Timestamps};
 use crate::arrivals::{Seen, Sight};
@@ -37,7 +37,7 @@ pub struct EchoFlow {
     /// Where kernel stamps are asked for: what they say.
     stamps: Option<Box<Echoed>>,
     /// Datagrams: which have come.
-    seen: Seen,
+    seen: Option<Box<Seen>>,
     /// Bytes (datagrams: their number) received and echoed.
     received: u64,
     echoed: u64,
@@ -52,12 +52,15 @@ pub struct EchoFlow {
 impl LatencyPlan {
     /// What a server remembers of such flows: it echoes, and has no distribution.
     pub(super) fn echo_memory(&self) -> MemoryNeed {
-        let stamps = if self.timestamps == Timestamps::Kernel { Echoed::BYTES } else { 0 };
+        let are_stamped = self.timestamps == Timestamps::Kernel;
+        let stamps = if are_stamped { Echoed::bytes(echoes_of(self)) } else { 0 };
+        let seen = match self.protocol.transport() {
+            Transport::Datagram => size_of::<Seen>() as u64 + Seen::memory_bytes(seen_of(self)),
+            Transport::Stream => 0,
+        };
         let own = size_of::<EchoFlow>() + stamps;
         MemoryNeed {
-            flow_bytes: (own as u64)
-                .saturating_add(self.size_bytes.0)
-                .saturating_add(Seen::memory_bytes(window_of(self))),
+            flow_bytes: (own as u64).saturating_add(self.size_bytes.0).saturating_add(seen),
             worker_bytes: size_of::<LatencyShared>() as u64 + tallies(0, size_of::<LatencyTally>()),
         }
     }
@@ -66,15 +69,18 @@ impl LatencyPlan {
 impl EchoFlow {
     /// Flow number `flow` of a session.
     pub fn new(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
+        let transport = plan.protocol.transport();
+        let counts = transport == Transport::Datagram;
         Self {
-            transport: plan.protocol.transport(),
+            transport,
             content: Content::of(plan, session, flow),
             buffer: vec![0; plan.size_bytes.0 as usize].into_boxed_slice(),
             filled: 0,
             gone: 0,
             echo: Header::of_client(Kind::Echo, Lane::ONLY, 0, Tick::ZERO),
-            stamps: (plan.timestamps == Timestamps::Kernel).then(|| Box::new(Echoed::new())),
-            seen: Seen::new(window_of(plan)),
+            stamps: (plan.timestamps == Timestamps::Kernel)
+                .then(|| Box::new(Echoed::new(echoes_of(plan)))),
+            seen: counts.then(|| Box::new(Seen::new(seen_of(plan)))),
             received: 0,
             echoed: 0,
             total: None,
@@ -110,9 +116,10 @@ impl EchoFlow {
     }
 
     fn intact(&mut self, shared: &mut LatencyShared, sequence: u64) {
-        let is_behind = self.seen.is_behind(sequence);
-        let is_mended = self.seen.is_spoilt(sequence);
-        match self.seen.saw(sequence) {
+        let Some(seen) = &mut self.seen else { return };
+        let is_behind = seen.is_behind(sequence);
+        let is_mended = seen.is_spoilt(sequence);
+        match seen.saw(sequence) {
             Sight::First => {
                 shared.tally.counts.received += 1;
                 shared.tally.mended += u64::from(is_mended);
@@ -126,8 +133,8 @@ impl EchoFlow {
     /// A ping came with other bytes than were sent.
     fn damaged(&mut self, shared: &mut LatencyShared, sequence: u64) {
         shared.tally.counts.corrupt_datagrams += 1;
-        if self.seen.is_near(sequence) {
-            let is_news = self.seen.saw_spoilt(sequence) == Sight::First;
+        if let Some(seen) = self.seen.as_mut().filter(|seen| seen.is_near(sequence)) {
+            let is_news = seen.saw_spoilt(sequence) == Sight::First;
             shared.tally.damaged += u64::from(is_news);
         }
     }

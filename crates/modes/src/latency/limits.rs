@@ -17,11 +17,11 @@ pub(super) const UDP_PING: RangeInclusive<Bytes> =
 pub(super) const STAMPED_PING: RangeInclusive<Bytes> =
     Bytes(super::NOTED_BYTES as u64)..=Bytes(65_507);
 /// Flows of a latency test.
-pub(super) const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
+pub(super) const PINGING_FLOWS: RangeInclusive<u64> = 1..=1_000_000;
 /// Pings of one flow on their way at a time.
 pub(super) const OUTSTANDING: RangeInclusive<u64> = 1..=1_024;
-/// Pings of all flows on their way at a time: each takes a place in a window of memory.
-pub(super) const PINGS_ON_THEIR_WAY: u64 = 65_536;
+/// Pings of all flows on their way at a time: each takes four places in a window of memory, in 160 bytes.
+pub(super) const PINGS_ON_THEIR_WAY: u64 = 1 << 20;
 /// Bytes of one ping of each flow of a test: what a server holds for a stranger.
 pub(super) const PING_BYTES_OF_ALL: u64 = 64 << 20;
 /// How many percentiles can be asked for.

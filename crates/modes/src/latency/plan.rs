@@ -141,7 +141,7 @@ impl LatencyPlan {
         let both = ["--outstanding", "--closed at a rate"];
         limits::not_both(both, is_several && is_paced, advice)?;
         let all = u64::from(self.outstanding) * u64::from(self.connections);
-        let advice = "65,536 pings on their way are the most: ask for fewer of either";
+        let advice = "1,048,576 pings on their way are the most: ask for fewer of either";
         let both = ["--outstanding", "so many --connections"];
         limits::not_both(both, all > PINGS_ON_THEIR_WAY, advice)
     }

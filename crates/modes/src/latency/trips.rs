@@ -8,11 +8,6 @@ use pathscope_core::Tick;
 use super::datagram::Note;
 use super::parts::{Passage, Trip};
 
-/// Echoes whose handing over a server still awaits.
-const AWAITED: usize = 1_024;
-/// Of those that were handed over, how many wait for an echo that tells of it.
-const UNTOLD: usize = 1_024;
-
 /// The stamps of the last pings of a flow, at its client.
 #[derive(Debug)]
 pub(super) struct Trips {
@@ -90,14 +85,17 @@ pub(super) struct Echoed {
 }
 
 impl Echoed {
-    /// What one takes.
-    pub const BYTES: usize =
-        size_of::<Self>() + AWAITED * size_of::<(u64, u64)>() + UNTOLD * size_of::<(u64, Tick)>();
+    /// What one takes of so many echoes.
+    pub fn bytes(echoes: usize) -> usize {
+        size_of::<Self>() + echoes * (size_of::<(u64, u64)>() + size_of::<(u64, Tick)>())
+    }
 
-    pub fn new() -> Self {
+    /// Of the last `echoes`, which is not zero: those whose handing over is awaited, and those that wait for an echo that
+    /// tells of it.
+    pub fn new(echoes: usize) -> Self {
         Self {
-            pings: vec![(u64::MAX, 0); AWAITED].into(),
-            untold: VecDeque::with_capacity(UNTOLD),
+            pings: vec![(u64::MAX, 0); echoes].into(),
+            untold: VecDeque::with_capacity(echoes),
             came: None,
         }
     }
@@ -115,18 +113,23 @@ impl Echoed {
     /// That echo, number `number`, was sent, and answers this ping.
     pub fn sent(&mut self, number: u64, sequence: u64) {
         self.untold.pop_front();
-        self.pings[number as usize % AWAITED] = (number, sequence);
+        let index = self.index(number);
+        self.pings[index] = (number, sequence);
     }
 
     /// The kernel handed an echo over.
     pub fn handed_over(&mut self, number: u64, at: Tick) {
-        let (holder, sequence) = self.pings[number as usize % AWAITED];
+        let (holder, sequence) = self.pings[self.index(number)];
         if holder == number {
-            if self.untold.len() == UNTOLD {
+            if self.untold.len() == self.pings.len() {
                 self.untold.pop_front();
             }
             self.untold.push_back((sequence, at));
         }
+    }
+
+    fn index(&self, number: u64) -> usize {
+        number as usize % self.pings.len()
     }
 }
 
@@ -168,20 +171,21 @@ mod tests {
 
     #[test]
     fn an_echo_tells_of_one_before_it_and_forgets_what_nobody_asks_for() {
-        let mut echoed = Echoed::new();
+        const ECHOES: u64 = 16;
+        let mut echoed = Echoed::new(ECHOES as usize);
         echoed.came(Some(at(3)));
         assert_eq!(echoed.note(), Note { came: Some(at(3)), handed_over: None });
         echoed.sent(0, 70);
         echoed.handed_over(0, at(5));
         // One that was never sent, or too long ago.
-        echoed.handed_over(AWAITED as u64, at(6));
+        echoed.handed_over(ECHOES, at(6));
         assert_eq!(echoed.note().handed_over, Some((70, at(5))));
         echoed.sent(1, 71);
         assert_eq!(echoed.note().handed_over, None);
-        for number in 2..2 + 2 * UNTOLD as u64 {
-            echoed.pings[number as usize % AWAITED] = (number, number);
+        for number in 2..2 + 2 * ECHOES {
+            echoed.pings[(number % ECHOES) as usize] = (number, number);
             echoed.handed_over(number, at(number));
         }
-        assert_eq!(echoed.note().handed_over, Some((2 + UNTOLD as u64, at(2 + UNTOLD as u64))));
+        assert_eq!(echoed.note().handed_over, Some((2 + ECHOES, at(2 + ECHOES))));
     }
 }

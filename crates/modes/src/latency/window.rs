@@ -84,9 +84,9 @@ impl Window {
         let slots = vec![empty; size.next_power_of_two()].into_boxed_slice();
         Self {
             overdue: VecDeque::with_capacity(slots.len().min(OVERDUE)),
+            order: Order::with_room(slots.len()),
             slots,
             forgotten: 0,
-            order: Order::new(),
             awaited: 0,
             oldest: 0,
         }
@@ -335,6 +335,46 @@ mod tests {
                 prop_assert_eq!(extent, expected);
             }
             prop_assert_eq!((window.awaited(), window.answered()), (0, 60));
+        }
+
+        /// One ping a second for 100 s, as one of few flows remembers them and as one of a million does: whatever comes
+        /// within 10 s is the same to both, and so is what has no answer at the end.
+        #[test]
+        fn what_comes_within_ten_seconds_is_the_same_to_few_flows_and_to_many(
+            echoes in prop::collection::vec((0_u64..100, 0_u64..10_000, any::<bool>()), 0..250),
+        ) {
+            let mut events: Vec<_> = (0..100).map(|it| (it * 1_000, it, None)).collect();
+            let echo = |(of, after, is_damaged)| (of * 1_000 + after, of, Some(is_damaged));
+            events.extend(echoes.into_iter().map(echo));
+            events.sort_unstable();
+            let mut windows = [1_024, 11].map(Window::new);
+            let mut without: [Vec<Unanswered>; 2] = Default::default();
+            let mut next = 0;
+            for (at, sequence, echo) in events {
+                let before = Tick::from_nanos((next * 10_u64).saturating_sub(15));
+                let [few, many] = windows.each_mut().map(|window| match echo {
+                    None => {
+                        let forgotten = window.sent(departure(sequence));
+                        (forgotten, None, None)
+                    }
+                    Some(true) => (None, Some(window.damaged(sequence)), None),
+                    Some(false) => (None, None, Some(window.arrived(sequence, next))),
+                });
+                prop_assert_eq!((few.1, few.2), (many.1, many.2), "at {}", at);
+                for (without, (forgotten, ..)) in without.iter_mut().zip([few, many]) {
+                    without.extend(forgotten);
+                }
+                next += u64::from(echo.is_none());
+                let [few, many] = windows.each_mut().map(|window| {
+                    (window.give_up(next, before), window.awaited(), window.answered())
+                });
+                prop_assert_eq!(few, many, "at {}", at);
+            }
+            for (window, without) in windows.iter().zip(&mut without) {
+                without.extend(window.unanswered(next));
+            }
+            let [few, many] = without;
+            prop_assert_eq!(few, many);
         }
     }
 }

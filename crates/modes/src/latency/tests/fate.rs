@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_flow::sim::{Fate, Passing};
+use pathscope_flow::sim::{Fate, Passing, Weather};
 use proptest::prelude::*;
 
 use super::super::datagram::{Header, Kind};
@@ -123,6 +123,40 @@ proptest! {
         let pings: BTreeSet<u64> = rows.iter().map(|row| row.sequence).collect();
         prop_assert_eq!((pings.len(), rows.len()), (PINGS as usize, PINGS as usize));
         prop_assert_eq!(summary.lost_forward, Some(never_there));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Windows of a million flows are smaller than those of one, and find the same of what the network does within 9 s.
+    #[test]
+    fn a_flow_of_a_million_counts_as_one_alone(
+        seed in any::<u64>(),
+        lost_ppm in 0_u64..400_000,
+        duplicated_ppm in 0_u64..400_000,
+        delayed_ppm in 0_u64..400_000,
+        delay_ns in 0_u64..4_500 * MILLISECOND,
+        is_closed in any::<bool>(),
+    ) {
+        let weather = Weather { seed, lost_ppm, duplicated_ppm, delayed_ppm, delay_ns, ..Weather::default() };
+        let plan = if is_closed {
+            closed(Protocol::Udp, 200)
+        } else {
+            open(Protocol::Udp, 1_000 * MILLISECOND, Period::from_secs(90))
+        };
+        let [alone, of_many] = [1, 1_000_000].map(|connections| {
+            let plan = LatencyPlan { connections, ..plan.clone() };
+            let kept = Kept::default();
+            let mut sim = sampling(&plan, &kept);
+            sim.datagrams(weather.fates());
+            let (client, server, _) = run(sim);
+            let mut rows = std::mem::take(&mut kept.0.lock().expect("one thread").0);
+            rows.sort_by_key(|row| row.sequence);
+            (client, server, rows)
+        });
+        prop_assert_eq!(alone.0.sent, if is_closed { 200 } else { 90 });
+        prop_assert_eq!(alone, of_many);
     }
 }
 
