@@ -138,7 +138,7 @@ mod tests {
             ("--datagram 39", "--datagram 39 B is out of range: 40 B to 65507 B"),
             ("--datagram 65508", "--datagram 65508 B is out of range"),
             ("--pattern pushpull", "--pattern pushpull"),
-            ("-c 0", "--connections 0 is out of range: 1 to 10000"),
+            ("-c 0", "--connections 0 is out of range: 1 to 1000000"),
             ("--rate 10bit", "--rate"),
             ("--congestion cubic", "--congestion and --protocol udp exclude each other"),
             ("--iterations forever", "--iterations and --protocol udp"),

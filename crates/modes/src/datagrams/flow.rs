@@ -13,8 +13,12 @@ use crate::streams::{Identity, StreamFlow};
 const MAGIC: [u8; 4] = *b"PSDG";
 /// Numbers remembered of all flows together: of one flow at a million a second, more than half a second.
 const WINDOW: usize = 1 << 19;
-/// Of each flow at least so many.
+/// Of each flow at least so many, where there are [few](FEW).
 const LEAST_WINDOW: usize = 1 << 12;
+/// More flows share what so many have: at ten million a second of all, the last four seconds.
+const FEW: usize = 10_000;
+/// Of each however many there are.
+const LEAST_OF_MANY: usize = 1 << 10;
 
 /// One end of one datagram flow.
 pub type DatagramFlow = StreamFlow<Sender, Receiver>;
@@ -22,7 +26,9 @@ pub type DatagramFlow = StreamFlow<Sender, Receiver>;
 impl DatagramsPlan {
     /// Numbers that each flow remembers.
     pub(super) fn window(&self) -> usize {
-        (WINDOW / self.connections.max(1) as usize).max(LEAST_WINDOW)
+        let flows = self.connections.max(1) as usize;
+        let least = LEAST_WINDOW.min((LEAST_WINDOW * FEW).div_ceil(flows)).max(LEAST_OF_MANY);
+        (WINDOW / flows).max(least)
     }
 }
 
@@ -50,6 +56,44 @@ impl DatagramFlow {
             lost: self.receiver.as_ref().map_or(0, |half| half.lost),
             received_bps: None,
             error: self.error(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_flow::sim::Weather;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::datagrams::tests::{link, plan, run, sim};
+    use crate::load::Pattern;
+
+    #[test]
+    fn up_to_10_000_flows_remember_what_they_always_did_and_more_share_it() {
+        let window = |connections| DatagramsPlan { connections, ..plan(Pattern::Push) }.window();
+        assert_eq!([1, 16, 128, 10_000].map(window), [1 << 19, 1 << 15, 1 << 12, 1 << 12]);
+        assert_eq!([20_000, 1_000_000].map(window), [1 << 11, 1 << 10]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        /// A flow of a million remembers fewer numbers than one alone, and counts the same of what comes within 500 of them.
+        #[test]
+        fn a_flow_of_a_million_counts_as_one_alone(
+            seed: u64, lost_ppm in 0..300_000_u64, duplicated_ppm in 0..200_000_u64,
+            delayed_ppm in 0..300_000_u64, delay_ns in 1_000..500_000_000_u64,
+        ) {
+            let weather =
+                Weather { seed, lost_ppm, duplicated_ppm, delayed_ppm, delay_ns, ..Weather::default() };
+            let [alone, of_many] = [1, 1_000_000].map(|connections| {
+                let mut sim = sim(&DatagramsPlan { connections, ..plan(Pattern::Push) }, link());
+                sim.datagrams(weather.fates());
+                let (client, server, _) = run(&mut sim);
+                (client, server)
+            });
+            prop_assert_eq!((alone.0.sent, alone.1.late), (1_000, 0));
+            prop_assert_eq!(alone, of_many);
         }
     }
 }

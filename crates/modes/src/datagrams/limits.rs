@@ -8,4 +8,4 @@ use pathscope_core::quantity::Bytes;
 pub(super) const DATAGRAM: RangeInclusive<Bytes> =
     Bytes(super::HEADER_BYTES as u64)..=Bytes(65_507);
 /// Flows of datagrams.
-pub(super) const DATAGRAM_FLOWS: RangeInclusive<u64> = 1..=10_000;
+pub(super) const DATAGRAM_FLOWS: RangeInclusive<u64> = 1..=1_000_000;

@@ -23,6 +23,8 @@ const DRAIN_NS: RangeInclusive<u64> = 500_000_000..=10_000_000_000;
 const COPIES_NS: RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 /// After the drain, for so long more those that come are told as late.
 const LATE_NS: u64 = 500_000_000;
+/// There is room at once for a gap in the order of arrivals for so many numbers that are remembered.
+const NUMBERS_OF_A_GAP: usize = 16;
 /// Corrupt datagrams of a worker that are told one by one.
 const CORRUPTIONS_TOLD: usize = 16;
 /// A sender that has not said how many it sent for so long after the end that the plan states has broken its word: where
@@ -74,7 +76,7 @@ impl Receiver {
             key,
             identity,
             seen: Seen::new(window),
-            order: Order::new(),
+            order: Order::with_room(window / NUMBERS_OF_A_GAP),
             last: LastTransit::default(),
             transit_ns: None,
             spoilt: 0,

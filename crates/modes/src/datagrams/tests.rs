@@ -26,7 +26,7 @@ const LATE: Tick = Tick::from_nanos(600_000_000_000);
 const SIZE: u64 = 1_400;
 
 /// 1,000 datagrams, one each millisecond.
-fn plan(pattern: Pattern) -> DatagramsPlan {
+pub(super) fn plan(pattern: Pattern) -> DatagramsPlan {
     DatagramsPlan {
         pattern,
         connections: 1,
@@ -44,7 +44,7 @@ fn plan(pattern: Pattern) -> DatagramsPlan {
     }
 }
 
-fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramFlow, DatagramFlow> {
+pub(super) fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramFlow, DatagramFlow> {
     let session = SessionKey::from(Token([3; 16]));
     let mut sim = Sim::new(
         conditions,
@@ -57,7 +57,7 @@ fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramFlow, Datagr
     sim
 }
 
-fn link() -> Conditions {
+pub(super) fn link() -> Conditions {
     Conditions::over(Link::new(ONE_WAY_NS))
 }
 
@@ -68,7 +68,7 @@ fn report(tally: DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
 /// What both ends say.
 type Reports = (DatagramsReport, DatagramsReport, Outcome);
 
-fn run(sim: &mut Sim<DatagramFlow, DatagramFlow>) -> Reports {
+pub(super) fn run(sim: &mut Sim<DatagramFlow, DatagramFlow>) -> Reports {
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
     let client = report(sim.client_shared().report(Tick::ZERO), sim.client(FLOW));
