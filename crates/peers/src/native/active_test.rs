@@ -25,7 +25,7 @@ use super::own_ends::OwnEnds;
 use super::own_totals::OwnTotals;
 use super::resumption::IntervalOffset;
 use super::shorten::shorten;
-use super::{EndsWanted, deadlines};
+use super::{Wishes, deadlines};
 use crate::limits::stated_duration;
 use crate::{Moment, PeerError};
 
@@ -91,11 +91,11 @@ struct Reports {
 }
 
 impl ActiveTest {
-    /// A test that was just accepted. `wanted`: which connections the other end wants to hear of as they end.
-    pub fn new(test: Test, wanted: EndsWanted, now: Tick) -> Self {
+    /// A test that was just accepted, and the other end's wishes.
+    pub fn new(test: Test, wishes: Wishes, now: Tick) -> Self {
         let groups = test.groups();
         let [attached, heard] = [(); 2].map(|()| FlowSet::new(&groups));
-        let totals = OwnTotals::new(&groups);
+        let totals = OwnTotals::new(&groups, wishes.packs_totals);
         Self {
             test,
             groups,
@@ -106,7 +106,7 @@ impl ActiveTest {
             attached,
             heard,
             totals,
-            ends: OwnEnds::new(wanted),
+            ends: OwnEnds::new(wishes.ends),
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
@@ -297,7 +297,9 @@ impl ActiveTest {
                 line.put(Output::PeerInterval(interval));
                 Ok(())
             }
-            Message::Totals(totals) if self.may_hear() => self.hear_totals(line, &totals),
+            Message::Totals(totals) | Message::PackedTotals(totals) if self.may_hear() => {
+                self.hear_totals(line, &totals)
+            }
             Message::Ended(ends) if self.may_hear() => {
                 ends.into_iter().for_each(|end| hear_end(line, end));
                 Ok(())

@@ -47,6 +47,9 @@ pub enum BodyError {
     /// Lists and objects in one another.
     #[error("lists and objects stand in one another more than {DEPTH_MOST} deep")]
     Deep,
+    /// What should be totals in few bytes, and is not.
+    #[error("{0} bytes are no whole number of totals")]
+    Totals(usize),
     /// The name of a field is no name.
     #[error("a field has a name that is too long or holds control characters")]
     WildName,

@@ -36,7 +36,7 @@ use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::resumption::{IntervalOffset, Resumption};
 use super::{
-    OtherEnd, PROTOCOL, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
+    OtherEnd, PROTOCOL, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes,
 };
 use crate::dialogue::{ClientDialogue, Renewals};
 use crate::{Moment, PeerError};
@@ -286,8 +286,7 @@ impl Client {
             return Err(PeerError::OtherTest);
         }
         self.line.bear_silence(deadlines::patience(&accept.test));
-        let mut active =
-            ActiveTest::new(accept.test.clone(), ends_wanted(self.server.as_ref()), now);
+        let mut active = ActiveTest::new(accept.test.clone(), wishes(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
         let credentials = Credentials { token, session: self.line.session() };
         match &mut self.resumption {

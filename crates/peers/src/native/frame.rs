@@ -62,12 +62,14 @@ impl MessageType {
     pub const RETURNED: Self = Self(0x000f);
     /// Client, in version 2: I leave. `0010` is taken by the messages that secure a connection.
     pub const LEAVE: Self = Self(0x0011);
+    /// Either: the same as `TOTALS`, in few bytes; to an end that can read it.
+    pub const PACKED_TOTALS: Self = Self(0x0012);
     /// Either: what happened in one interval.
     pub const INTERVAL: Self = Self(OPTIONAL | 0x0001);
     /// Either: these connections are over, and came to this.
     pub const ENDED: Self = Self(OPTIONAL | 0x0002);
 
-    const NAMES: [(Self, &'static str); 18] = [
+    const NAMES: [(Self, &'static str); 19] = [
         (Self::HELLO, "hello"),
         (Self::WELCOME, "welcome"),
         (Self::REFUSE, "refuse"),
@@ -84,6 +86,7 @@ impl MessageType {
         (Self::ACK, "ack"),
         (Self::RETURNED, "returned"),
         (Self::LEAVE, "leave"),
+        (Self::PACKED_TOTALS, "packed_totals"),
         (Self::INTERVAL, "interval"),
         (Self::ENDED, "ended"),
     ];
@@ -256,7 +259,7 @@ mod tests {
     #[test]
     fn numbers_of_types_do_not_change() {
         let numbers: Vec<_> = MessageType::NAMES.iter().map(|(kind, _)| kind.0).collect();
-        let least: Vec<u16> = (1..=15).chain([17, 0x8001, 0x8002]).collect();
+        let least: Vec<u16> = (1..=15).chain([17, 18, 0x8001, 0x8002]).collect();
         assert_eq!(numbers, least);
     }
 

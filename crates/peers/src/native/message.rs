@@ -35,9 +35,10 @@ use thiserror::Error;
 use super::body::{self, BodyError, Tame};
 use super::findings::NativeCaveat;
 use super::frame::{Frame, MessageType};
+use super::packed;
 use crate::{PeerError, Refusal};
 
-/// The most totals in one message: 50 bytes each, so well within its bound.
+/// The most totals in one message: 50 bytes each, 13 where they are packed, so well within its bound.
 pub const TOTALS_MOST: usize = 4_096;
 
 /// One message of the control connection.
@@ -61,6 +62,8 @@ pub enum Message {
     Interval(Box<EndInterval>),
     /// Either: these flows have sent all they will.
     Totals(Vec<FlowTotal>),
+    /// Either: the same in few bytes, for who can read it.
+    PackedTotals(Vec<FlowTotal>),
     /// Either: these connections are over, and came to this; for who asked for it.
     Ended(Vec<FlowEnd>),
     /// Either: what my flows came to.
@@ -174,6 +177,16 @@ pub struct FlowTotal {
     pub total: u64,
 }
 
+impl FlowTotal {
+    const fn of((group, flow, total): packed::Total) -> Self {
+        Self { group, flow, total }
+    }
+
+    const fn packed(&self) -> packed::Total {
+        (self.group, self.flow, self.total)
+    }
+}
+
 /// A connection is over at one end.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FlowEnd {
@@ -284,6 +297,7 @@ impl Message {
             Self::Started => MessageType::STARTED,
             Self::Interval(_) => MessageType::INTERVAL,
             Self::Totals(_) => MessageType::TOTALS,
+            Self::PackedTotals(_) => MessageType::PACKED_TOTALS,
             Self::Ended(_) => MessageType::ENDED,
             Self::Report(_) => MessageType::REPORT,
             Self::Stop(_) => MessageType::STOP,
@@ -324,6 +338,7 @@ impl Message {
             Self::Returned(returned) => json(returned),
             Self::Interval(interval) => json(interval),
             Self::Totals(flows) => json(&AllTotals { flows: flows.clone() }),
+            Self::PackedTotals(flows) => packed::pack(flows.iter().map(FlowTotal::packed)),
             Self::Ended(flows) => json(&Ended { flows: flows.clone() }),
             Self::Report(report) => json(report),
             Self::Stop(stop) => json(stop),
@@ -353,6 +368,9 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         MessageType::STARTED => body::read(bytes).map(|Nothing {}| Message::Started)?,
         MessageType::INTERVAL => Message::Interval(body::read(bytes)?),
         MessageType::TOTALS => Message::Totals(body::read::<AllTotals>(bytes)?.flows),
+        MessageType::PACKED_TOTALS => {
+            Message::PackedTotals(packed::unpack(bytes)?.map(FlowTotal::of).collect())
+        }
         MessageType::ENDED => Message::Ended(body::read::<Ended>(bytes)?.flows),
         MessageType::REPORT => Message::Report(Box::new(read_report(bytes)?)),
         MessageType::STOP => Message::Stop(body::read(bytes)?),

@@ -25,6 +25,7 @@ mod opening;
 mod own_ends;
 mod own_kind;
 mod own_totals;
+mod packed;
 mod proof;
 mod renewal;
 mod resumption;
@@ -83,6 +84,16 @@ const WANTS_ENDS: &str = "ended";
 /// The capability of an end that wants to hear of each connection that failed, and why, and that says it of its own.
 const KNOWS_FAILURES: &str = "failures";
 
+/// The capability of an end that reads totals in few bytes.
+const READS_PACKED_TOTALS: &str = "packed_totals";
+
+/// What an end wants to hear, and how.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Wishes {
+    ends: EndsWanted,
+    packs_totals: bool,
+}
+
 /// Which connections an end wants to hear of as they end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum EndsWanted {
@@ -98,17 +109,18 @@ enum EndsWanted {
 /// What an end can do beyond the version.
 fn capabilities(wants_ends: bool) -> Vec<String> {
     let ends = wants_ends.then(|| WANTS_ENDS.to_owned());
-    ends.into_iter().chain([KNOWS_FAILURES.to_owned()]).collect()
+    ends.into_iter().chain([KNOWS_FAILURES, READS_PACKED_TOTALS].map(str::to_owned)).collect()
 }
 
-/// Which connections the other end wants to hear of.
-fn ends_wanted(other: Option<&OtherEnd>) -> EndsWanted {
+/// What the other end wants to hear.
+fn wishes(other: Option<&OtherEnd>) -> Wishes {
     let can = |name| other.is_some_and(|other| other.can(name));
-    match (can(WANTS_ENDS), can(KNOWS_FAILURES)) {
+    let ends = match (can(WANTS_ENDS), can(KNOWS_FAILURES)) {
         (true, _) => EndsWanted::All,
         (false, true) => EndsWanted::Failures,
         (false, false) => EndsWanted::None,
-    }
+    };
+    Wishes { ends, packs_totals: can(READS_PACKED_TOTALS) }
 }
 
 /// A range of protocol versions.

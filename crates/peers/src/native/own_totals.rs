@@ -16,14 +16,16 @@ use crate::PeerError;
 pub(super) struct OwnTotals {
     /// Flows whose totals are told, or about to be.
     known: FlowSet,
+    /// Whether the other end reads them in few bytes.
+    are_packed: bool,
     unsaid: Vec<FlowTotal>,
     say_at: Option<Tick>,
 }
 
 impl OwnTotals {
     /// None is known yet.
-    pub fn new(groups: &[Group]) -> Self {
-        Self { known: FlowSet::new(groups), unsaid: Vec::new(), say_at: None }
+    pub fn new(groups: &[Group], are_packed: bool) -> Self {
+        Self { known: FlowSet::new(groups), are_packed, unsaid: Vec::new(), say_at: None }
     }
 
     /// A flow sends no more. Later phases of it say nothing new.
@@ -51,7 +53,11 @@ impl OwnTotals {
     {
         self.say_at = None;
         let flows = std::mem::take(&mut self.unsaid);
-        if flows.is_empty() { Ok(()) } else { line.say(&Message::Totals(flows)) }
+        match (flows.is_empty(), self.are_packed) {
+            (true, _) => Ok(()),
+            (false, true) => line.say(&Message::PackedTotals(flows)),
+            (false, false) => line.say(&Message::Totals(flows)),
+        }
     }
 }
 

@@ -25,9 +25,7 @@ use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
-use super::{
-    OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
-};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes};
 use crate::dialogue::{Renewals, ServerDialogue, ServerSettings};
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
@@ -274,7 +272,7 @@ impl Server {
         let accept = Accept { token: *token, test: test.clone(), substitutions };
         self.line.bear_silence(deadlines::patience(&test));
         self.stage =
-            Stage::Testing(Box::new(ActiveTest::new(test, ends_wanted(self.client.as_ref()), now)));
+            Stage::Testing(Box::new(ActiveTest::new(test, wishes(self.client.as_ref()), now)));
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 

@@ -7,7 +7,7 @@ use pathscope_flow::GroupId;
 use crate::attach::{AttachDatagrams, Seat};
 use crate::native::frame::{Frame, MessageType};
 use crate::native::link::Link;
-use crate::native::message::{Beat, Message};
+use crate::native::message::{Beat, FlowTotal, Message};
 use crate::native::opening::hex;
 use crate::native::{
     AttachCode, Attaching, Challenger, Greeting, Heard, HelloCheck, Opening, Return, VersionRange,
@@ -102,5 +102,9 @@ fn each_message_is_shown_and_can_be_read() {
     }
     names.sort_unstable();
     names.dedup();
+    // And one is no text.
     assert_eq!(names.len(), 18);
+    let total = |flow, total| FlowTotal { group: GroupId(0), flow: FlowId(flow), total };
+    let packed = Message::PackedTotals(vec![total(0, 1 << 30), total(1, 70_000)]);
+    assert_shown(&packed.encode().expect("short"));
 }

@@ -323,10 +323,37 @@ fn a_total_of_no_flow_or_told_twice_is_a_breach() {
     for wrong in
         [vec![total(2)], vec![other_group], vec![total(u32::MAX)], vec![total(1), total(1)]]
     {
-        let mut client = running_client();
-        say(&mut client, &Message::Totals(wrong.clone()));
-        let (_, ended) = outputs(&mut client);
-        assert!(matches!(ended, Some(Err(PeerError::Breach { .. }))), "{wrong:?}: {ended:?}");
+        for said in [Message::Totals(wrong.clone()), Message::PackedTotals(wrong)] {
+            let mut client = running_client();
+            say(&mut client, &said);
+            let (_, ended) = outputs(&mut client);
+            assert!(matches!(ended, Some(Err(PeerError::Breach { .. }))), "{said:?}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn totals_are_packed_for_who_can_read_them_and_both_are_heard_alike() {
+    for (asked, said) in [
+        (&[][..], Message::Totals(vec![total(1)])),
+        (&["packed_totals"], Message::PackedTotals(vec![total(1)])),
+    ] {
+        let mut client = running_client_of(asked);
+        sending_done(&mut client, 1);
+        client.input(Input::Deadline, NOW.plus_nanos(5_000_000));
+        assert_eq!(outputs(&mut client).0, [said]);
+        // What comes is read either way, whoever can read what.
+        for (flow, heard) in
+            [(0, Message::PackedTotals(vec![total(0)])), (1, Message::Totals(vec![total(1)]))]
+        {
+            say(&mut client, &heard);
+            let told = std::iter::from_fn(|| client.output());
+            let told = told.filter_map(|output| match output {
+                Output::Tell { flow, event: Event::PeerTotal(total), .. } => Some((flow, total)),
+                _ => None,
+            });
+            assert_eq!(told.collect::<Vec<_>>(), [(Some(FlowId(flow)), 9)]);
+        }
     }
 }
 
