@@ -1,5 +1,5 @@
 //! Where a machine puts what it sends: borrowed slices for a stream, segments of one buffer for
-//! datagrams. Neither allocates.
+//! datagrams. Neither allocates. What outlives the call that asks for it is copied, but for tables that live for ever.
 
 use std::io::IoSlice;
 
@@ -9,19 +9,21 @@ use arrayvec::ArrayVec;
 pub const MAX_SLICES: usize = 256;
 
 /// The slices of one stream send, in order. The engine hands them to the kernel as they are: what the
-/// machine borrows from its tables is never copied in user space.
+/// machine lends or borrows is never copied in user space, unless the send outlives the call (see [`KeptSend`]).
 #[derive(Debug)]
 pub struct Gather<'data> {
     slices: ArrayVec<IoSlice<'data>, MAX_SLICES>,
     scratch: &'data mut [u8],
     room: usize,
     len: usize,
+    /// Where the send is kept, what it is made of.
+    kept: Option<&'data mut Pieces>,
 }
 
 impl<'data> Gather<'data> {
     /// An empty send of at most `room` bytes; `scratch` holds the little that has to be written anew.
     pub fn new(scratch: &'data mut [u8], room: usize) -> Self {
-        Self { slices: ArrayVec::new_const(), scratch, room, len: 0 }
+        Self { slices: ArrayVec::new_const(), scratch, room, len: 0, kept: None }
     }
 
     /// How many bytes still fit.
@@ -29,14 +31,21 @@ impl<'data> Gather<'data> {
         if self.slices.is_full() { 0 } else { self.room - self.len }
     }
 
-    /// Appends bytes that live elsewhere, as many as fit; returns how many.
-    pub fn borrow(&mut self, bytes: &'data [u8]) -> usize {
-        let taken = bytes.len().min(self.room());
-        if taken > 0 {
-            self.slices.push(IoSlice::new(&bytes[..taken]));
-            self.len += taken;
+    /// Appends bytes of a table that lives for ever, as many as fit; returns how many. Nobody copies them.
+    pub fn lend(&mut self, bytes: &'static [u8]) -> usize {
+        let taken = self.append(bytes);
+        if taken > 0
+            && let Some(kept) = &mut self.kept
+        {
+            kept.push(Piece::Table(&bytes[..taken]));
         }
         taken
+    }
+
+    /// Appends bytes that live elsewhere for as long as the call, as many as fit; returns how many. A send that outlives it
+    /// copies them.
+    pub fn borrow(&mut self, bytes: &'data [u8]) -> usize {
+        if self.kept.is_some() { self.copy(bytes) } else { self.append(bytes) }
     }
 
     /// Appends a copy of `bytes`, as many as fit in the send and in the scratch; returns how many.
@@ -47,6 +56,18 @@ impl<'data> Gather<'data> {
             head.copy_from_slice(&bytes[..taken]);
             self.scratch = tail;
             self.slices.push(IoSlice::new(head));
+            self.len += taken;
+            if let Some(kept) = &mut self.kept {
+                kept.push(Piece::Copy(taken));
+            }
+        }
+        taken
+    }
+
+    fn append(&mut self, bytes: &'data [u8]) -> usize {
+        let taken = bytes.len().min(self.room());
+        if taken > 0 {
+            self.slices.push(IoSlice::new(&bytes[..taken]));
             self.len += taken;
         }
         taken
@@ -65,6 +86,52 @@ impl<'data> Gather<'data> {
     /// The slices, for a vectored send.
     pub fn slices(&self) -> &[IoSlice<'data>] {
         &self.slices
+    }
+}
+
+type Pieces = ArrayVec<Piece, MAX_SLICES>;
+
+/// One slice of a send that is kept.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Table(&'static [u8]),
+    /// So many bytes, behind those copied before.
+    Copy(usize),
+}
+
+/// One send of a stream that outlives the call in which it was gathered, for engines whose operations the kernel has for a
+/// while: of what was gathered it holds tables that live for ever as they are, and all else as a copy of its own.
+#[derive(Debug)]
+pub struct KeptSend {
+    copies: Box<[u8]>,
+    pieces: Box<Pieces>,
+}
+
+impl KeptSend {
+    /// One with room for so many bytes that are copied.
+    pub fn new(copied_bytes: usize) -> Self {
+        let copies = vec![0; copied_bytes].into_boxed_slice();
+        Self { copies, pieces: Box::new(ArrayVec::new_const()) }
+    }
+
+    /// To be gathered anew, of at most `room` bytes.
+    pub fn gather(&mut self, room: usize) -> Gather<'_> {
+        self.pieces.clear();
+        let kept = Some(&mut *self.pieces);
+        Gather { kept, ..Gather::new(&mut self.copies, room) }
+    }
+
+    /// What was gathered.
+    pub fn slices(&self) -> ArrayVec<IoSlice<'_>, MAX_SLICES> {
+        let mut copied = 0;
+        let slice = |piece: &Piece| match *piece {
+            Piece::Table(bytes) => IoSlice::new(bytes),
+            Piece::Copy(len) => {
+                copied += len;
+                IoSlice::new(&self.copies[copied - len..copied])
+            }
+        };
+        self.pieces.iter().map(slice).collect()
     }
 }
 
@@ -88,13 +155,20 @@ pub struct Batch<'buffer> {
     max: usize,
     count: usize,
     len: usize,
+    /// Whether what is lent is copied.
+    is_kept: bool,
 }
 
 impl<'buffer> Batch<'buffer> {
     /// An empty batch of at most `max` datagrams of `stride` bytes in `buffer`.
     pub fn new(buffer: &'buffer mut [u8], stride: usize, max: usize) -> Self {
         let fit = buffer.len().checked_div(stride).unwrap_or(0);
-        Self { buffer, stride, max: max.min(fit), count: 0, len: 0 }
+        Self { buffer, stride, max: max.min(fit), count: 0, len: 0, is_kept: false }
+    }
+
+    /// The same for a send that outlives the call: what is lent is copied to `buffer`, too.
+    pub fn kept(buffer: &'buffer mut [u8], stride: usize, max: usize) -> Self {
+        Self { is_kept: true, ..Self::new(buffer, stride, max) }
     }
 
     /// How many more datagrams fit. None after a short one.
@@ -119,7 +193,11 @@ impl<'buffer> Batch<'buffer> {
     pub fn lend(&mut self, bytes: &'buffer mut [u8]) {
         let len = bytes.len().min(self.max * self.stride);
         (self.count, self.len) = (len.div_ceil(self.stride.max(1)), len);
-        self.buffer = bytes;
+        if self.is_kept {
+            self.buffer[..len].copy_from_slice(&bytes[..len]);
+        } else {
+            self.buffer = bytes;
+        }
     }
 
     /// Datagrams written or lent.
@@ -169,6 +247,41 @@ mod tests {
         assert_eq!((gather.borrow(&table), gather.copy(&[1])), (0, 0));
         let sent: Vec<u8> = gather.slices().iter().flat_map(|slice| slice.to_vec()).collect();
         assert_eq!(sent, [1, 2, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7]);
+    }
+
+    static TABLE: [u8; 6] = [1, 2, 3, 4, 5, 6];
+
+    #[test]
+    fn a_send_that_is_kept_holds_what_lived_no_longer_than_the_call() {
+        let mut kept = KeptSend::new(5);
+        for _ in 0..2 {
+            let (mut short_lived, mut gather) = ([7, 8, 9], kept.gather(12));
+            assert_eq!((gather.copy(&short_lived[..1]), gather.lend(&TABLE)), (1, 6));
+            assert_eq!(gather.copy(&short_lived[1..]), 2);
+            assert_eq!((gather.lend(&TABLE[..2]), gather.len()), (2, 11));
+            drop(gather);
+            short_lived.fill(0);
+            let sent: Vec<u8> = kept.slices().iter().flat_map(|slice| slice.to_vec()).collect();
+            assert_eq!(sent, [7, 1, 2, 3, 4, 5, 6, 8, 9, 1, 2]);
+            assert_eq!(kept.slices()[1].as_ptr(), TABLE.as_ptr(), "a table is not copied");
+        }
+    }
+
+    #[test]
+    fn what_is_borrowed_is_kept_as_far_as_there_is_room_for_copies() {
+        let (bytes, mut kept) = ([7; 9], KeptSend::new(5));
+        let mut gather = kept.gather(12);
+        assert_eq!((gather.borrow(&bytes), gather.borrow(&bytes)), (5, 0));
+        assert_eq!(gather.lend(&TABLE), 6);
+    }
+
+    #[test]
+    fn datagrams_that_are_kept_are_copied() {
+        let (mut buffer, mut lent) = ([0; 32], [7; 21]);
+        let mut batch = Batch::kept(&mut buffer, 8, 3);
+        batch.lend(&mut lent);
+        assert_eq!((batch.count(), batch.bytes()), (3, &[7; 21][..]));
+        assert_eq!(buffer[..21], [7; 21]);
     }
 
     #[test]

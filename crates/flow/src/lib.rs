@@ -15,7 +15,7 @@ pub mod sim;
 mod split;
 mod want;
 
-pub use buffer::{Batch, Batches, Gather, MAX_SLICES, datagrams_in_one};
+pub use buffer::{Batch, Batches, Gather, KeptSend, MAX_SLICES, datagrams_in_one};
 pub use machine::{ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, Shared, Totals};
 pub use session::{Credentials, Dialogue, Group, GroupId, Input, Output, Resumed, Transport};
 pub use split::Split;

@@ -59,7 +59,8 @@ pub enum SendWant {
 pub enum RecvWant {
     /// Nothing: back-pressure. Stops a multishot receive too.
     Nothing,
-    /// At most this many bytes of a stream.
+    /// To be shown at most this many bytes of a stream. An engine may have received more than that, as multishot receives
+    /// do, and then keeps them.
     UpTo(usize),
     /// Whatever comes.
     Any,

@@ -46,10 +46,9 @@ fn what_comes_is_taken_also_while_everything_can_be_sent() {
         };
         // It has asked for input, found none, and goes on sending.
         assert_eq!(reports(), Some(0), "{engine} {wait}");
-        let bench = Bench::new();
         let mut sent = 0;
         while sent < bytes {
-            let rest = bench.from(id, sent);
+            let rest = Bench::from(id, sent);
             let rest = &rest[..rest.len().min((bytes - sent) as usize)];
             let taken = Kernel.send(&there, &[IoSlice::new(rest)], Blocking::Never);
             sent += taken.expect("there is room for so little") as u64;

@@ -3,6 +3,8 @@
 //!
 //! In one file: the machines of one suite, each a few lines.
 
+use std::sync::LazyLock;
+
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{
@@ -13,22 +15,24 @@ use pathscope_flow::{
 /// Length of the table of bytes: prime, so that no buffer's length divides it.
 const PERIOD: usize = 65_521;
 
+/// What all streams are made of.
+static TABLE: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..PERIOD).map(|place| (place * 31 + place / 256 * 7) as u8).collect());
+
 /// What the toys of a worker have in common.
 #[derive(Debug)]
 pub struct Bench {
-    table: Vec<u8>,
     /// Bytes received since the last report.
     received: u64,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        let table = (0..PERIOD).map(|place| (place * 31 + place / 256 * 7) as u8).collect();
-        Self { table, received: 0 }
+        Self { received: 0 }
     }
 
-    pub fn from(&self, flow: FlowId, position: u64) -> &[u8] {
-        &self.table[((position + u64::from(flow.0) * 977) % PERIOD as u64) as usize..]
+    pub fn from(flow: FlowId, position: u64) -> &'static [u8] {
+        &TABLE[((position + u64::from(flow.0) * 977) % PERIOD as u64) as usize..]
     }
 }
 
@@ -116,11 +120,11 @@ impl Stream {
     }
 
     /// Whether this stream's bytes are those of `flow` from `position` on.
-    fn check(&mut self, bench: &Bench, bytes: &[u8]) {
+    fn check(&mut self, bytes: &[u8]) {
         let mut position = self.received;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let expected = bench.from(self.flow, position);
+            let expected = Bench::from(self.flow, position);
             let len = rest.len().min(expected.len());
             if rest[..len] != expected[..len] {
                 self.wrong_at.get_or_insert(position);
@@ -157,10 +161,10 @@ impl Machine for Stream {
         Want { send, recv, close, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, bench: &'data Bench, _: Lane, gather: &mut Gather<'data>) {
+    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, gather: &mut Gather<'data>) {
         let mut position = self.sent;
         loop {
-            match gather.borrow(bench.from(self.flow, position)) {
+            match gather.lend(Bench::from(self.flow, position)) {
                 0 => return,
                 taken => position += taken as u64,
             }
@@ -181,7 +185,7 @@ impl Machine for Stream {
     ) -> Consumed {
         assert!(!self.held, "given bytes that it did not want");
         let taken = self.bite(bytes.len());
-        self.check(bench, &bytes[..taken]);
+        self.check(&bytes[..taken]);
         self.received += taken as u64;
         bench.received += taken as u64;
         Consumed(taken)

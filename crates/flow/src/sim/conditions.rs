@@ -114,7 +114,8 @@ pub struct Conditions {
     pub writes: Chunks,
     /// How much a receive brings at once.
     pub reads: Chunks,
-    /// Whether a receive may bring more than `RecvWant::UpTo` asked for, as multishot receives do.
+    /// Whether a receive takes all that has come, as multishot receives do, also where the machine is shown less: the
+    /// sender has room again.
     pub reads_overshoot: bool,
     /// Whether `RecvMeta::stamp` tells when the bytes arrived.
     pub kernel_stamps: bool,

@@ -31,6 +31,8 @@ pub(super) struct StreamPipe {
     /// Of `unread`, what the machine was shown and did not consume; whether it consumed nothing at all.
     held: usize,
     refused: bool,
+    /// Of `unread`, what was received before the machine consumed it.
+    taken: usize,
 }
 
 /// How far the sender is with its stream.
@@ -61,6 +63,7 @@ impl StreamPipe {
             last_arrival: Tick::ZERO,
             held: 0,
             refused: false,
+            taken: 0,
         }
     }
 
@@ -179,6 +182,13 @@ impl StreamPipe {
         &self.unread.as_slice()[..most.min(self.held.saturating_add(portion))]
     }
 
+    /// Receives all that is there, for the machine to be shown later.
+    pub(super) fn take_ahead(&mut self, key: PipeKey, world: &mut World) {
+        let ahead = self.unread.len() - self.taken;
+        self.taken = self.unread.len();
+        self.give_credit(ahead, key, world);
+    }
+
     /// The machine has consumed so many of the bytes shown.
     pub(super) fn consume(
         &mut self,
@@ -211,12 +221,18 @@ impl StreamPipe {
     /// The receiving socket is gone, with what it held.
     pub(super) fn stop_receiving(&mut self, listener: Listener) {
         self.unread.clear();
-        self.held = 0;
+        (self.held, self.taken) = (0, 0);
         self.listener = listener;
     }
 
     fn release(&mut self, bytes: usize, pipe: PipeKey, world: &mut World) {
         self.unread.consume(bytes);
+        let known = bytes.min(self.taken);
+        self.taken -= known;
+        self.give_credit(bytes - known, pipe, world);
+    }
+
+    fn give_credit(&self, bytes: usize, pipe: PipeKey, world: &mut World) {
         if bytes > 0
             && let Some(delay_ns) = self.credit_delay_ns
         {

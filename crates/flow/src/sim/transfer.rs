@@ -32,11 +32,10 @@ impl<M: Machine> Site<'_, M> {
         Ok(false)
     }
 
-    /// How many bytes a receive may bring; `None`: the machine takes nothing.
+    /// How many bytes the machine may be shown; `None`: it takes nothing.
     pub(super) fn receive_limit(&self) -> Option<usize> {
         match self.end.want.recv {
             RecvWant::Nothing | RecvWant::UpTo(0) => None,
-            RecvWant::UpTo(_) if self.world.conditions.reads_overshoot => Some(usize::MAX),
             RecvWant::UpTo(limit) => Some(limit),
             RecvWant::Any => Some(usize::MAX),
         }
@@ -72,6 +71,9 @@ impl<M: Machine> Site<'_, M> {
     fn receive_stream(&mut self, lane: Lane, limit: usize) -> Result<(), Breach> {
         let (now, key, role) = (self.now(), self.incoming_key(lane), self.key.role);
         let Pipe::Stream(pipe) = &mut self.lanes[lane.index()][role.peer()] else { return Ok(()) };
+        if self.world.conditions.reads_overshoot {
+            pipe.take_ahead(key, self.world);
+        }
         let bytes = pipe.present(limit, self.world.reads.next());
         let stamps = self.world.conditions.kernel_stamps;
         let stamp = stamps.then(|| self.world.clock_at(role, pipe.last_arrival()));

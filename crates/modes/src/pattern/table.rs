@@ -157,7 +157,7 @@ impl StreamKey {
             } else {
                 let at = position + (limit - left) as u64;
                 let run = self.run(TABLE.nearest(at, self.index(offset)), offset);
-                gather.borrow(&run[..run.len().min(left)])
+                gather.lend(&run[..run.len().min(left)])
             };
             if taken == 0 {
                 return;

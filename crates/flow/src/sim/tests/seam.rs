@@ -137,15 +137,29 @@ fn what_is_refused_whole_is_not_shown_over_and_over() {
 }
 
 #[test]
-fn a_receive_brings_more_than_was_asked_only_where_the_conditions_say_so() {
-    for (reads_overshoot, presented) in [(false, [4, 4, 4]), (true, [12, 8, 4])] {
+fn a_machine_is_shown_no_more_than_it_takes_though_a_receive_brought_more() {
+    for reads_overshoot in [false, true] {
         let conditions = Conditions { reads_overshoot, ..quarter_millisecond() };
         let mut sim = Sim::new(conditions, Log::default(), Log::default());
         let want = Want { recv: RecvWant::UpTo(4), ..Want::NOTHING };
         let rogue = Rogue { want, ..Rogue::consuming(4) };
         sim.connect(Pourer::new(12), rogue, Transport::Stream);
         sim.run(FOREVER);
-        assert_eq!(sim.server_shared().received, presented);
+        assert_eq!(sim.server_shared().received, [4, 4, 4]);
+    }
+}
+
+#[test]
+fn what_a_receive_brought_leaves_its_room_to_the_sender() {
+    for (reads_overshoot, came) in [(false, 8), (true, 12)] {
+        let mut conditions = Conditions { reads_overshoot, ..quarter_millisecond() };
+        conditions.links.client = conditions.links.client.with_buffers(64, 8);
+        let mut sim = Sim::new(conditions, Log::default(), Log::default());
+        let want = Want { recv: RecvWant::UpTo(4), ..Want::NOTHING };
+        sim.connect(Pourer::new(12), Rogue { want, ..Rogue::consuming(0) }, Transport::Stream);
+        let outcome = sim.run(FOREVER);
+        let receiver = outcome.waiting.iter().find(|waiting| waiting.role != CLIENT);
+        assert_eq!(receiver.map(|waiting| waiting.unread_bytes), Some(came));
     }
 }
 
