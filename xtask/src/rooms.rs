@@ -176,6 +176,11 @@ pub const KINDS: &[Kind] = &[
                     "latency::since",
                 ],
             },
+            // What of a plan tells both ends when a connection is over.
+            Public {
+                to: "peers::in_band",
+                items: &["Plan::Goodput", "Plan::Latency", "latency::Extent"],
+            },
             // Samples again, row by row.
             Public {
                 to: "run::records::samples::reading",

@@ -56,6 +56,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
+        stated: Vec::new(),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.verbosity.quiet;

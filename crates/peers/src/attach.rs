@@ -70,6 +70,9 @@ pub enum AttachError {
         /// What came: as escaped text, or in hexadecimal.
         got: String,
     },
+    /// It is a datagram flow, and the kind of peer knows none.
+    #[error("this kind of server knows no datagram flows")]
+    NoDatagrams,
     /// No answer in time.
     #[error("no answer from the server's UDP port within {seconds} s; does a firewall drop it?")]
     Unanswered {
@@ -156,4 +159,56 @@ pub trait HearDatagrams {
 
     /// Judges a datagram that came from `from`.
     fn hear(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> DatagramHeard<Self::Claim>;
+}
+
+/// In place of a claim, of a kind of peer whose connections ask for no seat, or which knows no datagrams. There is none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NoClaim {}
+
+impl ClaimSeat for NoClaim {
+    fn seat(&self) -> Seat {
+        match *self {}
+    }
+
+    fn proves(&self, _session: Token) -> bool {
+        match *self {}
+    }
+
+    fn reply(&self, _decided: Result<(), SeatRefusal>) -> Vec<u8> {
+        match *self {}
+    }
+}
+
+/// In place of a datagram flow that asks for its seat, of a kind of peer that knows none. There is none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NoDatagrams {}
+
+impl AttachDatagrams for NoDatagrams {
+    fn datagram(&mut self, _now: Tick) -> Option<Vec<u8>> {
+        match *self {}
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        match *self {}
+    }
+
+    fn received(&mut self, _datagram: &[u8], _now: Tick) {
+        match *self {}
+    }
+
+    fn outcome(&self) -> Option<&Result<(), AttachError>> {
+        match *self {}
+    }
+}
+
+/// The server's side of a kind of peer that knows no datagrams: none is its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HearNothing;
+
+impl HearDatagrams for HearNothing {
+    type Claim = NoClaim;
+
+    fn hear(&self, _from: SocketAddr, _datagram: &[u8], _now: Tick) -> DatagramHeard<NoClaim> {
+        DatagramHeard::Nothing
+    }
 }

@@ -10,6 +10,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use crate::PeerError;
+use crate::joining::Cookie;
 use crate::limits::Limits;
 
 /// After a stop both ends have so long to end their flows and to report, whichever way they speak: people are told so.
@@ -25,6 +26,11 @@ pub trait ClientDialogue:
 
     /// No further tests: the dialogue ends well when those proposed are over.
     fn finish(&mut self, now: Tick);
+
+    /// What all connections of its session say, where they are known by that.
+    fn cookie(&self) -> Option<Cookie> {
+        None
+    }
 
     /// Who the other end is, once it has answered.
     fn peer_facts(&self) -> Option<PeerFacts>;
@@ -71,6 +77,8 @@ pub struct ServerSettings {
     pub congestion_controls: Vec<String>,
     /// Whether clients are asked to say of each connection what it came to.
     pub wants_ends: bool,
+    /// The test that clients run who cannot say so, as the server's operator states it.
+    pub stated: Option<Test>,
 }
 
 /// A client that goes on with a session whose control connection was lost.

@@ -2,7 +2,8 @@
 //!
 //! A peer's folder holds its wire format and its dialogues, which implement `flow::Dialogue`, and what it is as a kind of peer
 //! ([`peer`]). [`registry`] is the one place that lists the kinds and tells them apart. What all have in common: [`attach`],
-//! how a socket becomes its flow's, [`access`] and [`seats`], from whom a test takes sockets and who has which place; [`dialogue`];
+//! how a socket becomes its flow's, [`joining`], how it does where it bears no token, [`access`] and [`seats`], from whom a test
+//! takes sockets and who has which place; [`dialogue`], and the one of all that have no control connection ([`in_band`]);
 //! [`limits`], what a server grants to strangers, whichever way they speak.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed. Randomness is passed in.
@@ -14,6 +15,8 @@ pub mod attach;
 mod callers;
 pub mod dialogue;
 mod error;
+pub mod in_band;
+pub mod joining;
 mod later;
 pub mod limits;
 pub mod native;

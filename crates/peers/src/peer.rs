@@ -6,15 +6,21 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Host;
+use pathscope_modes::groups::Test;
 
 use crate::Refusal;
 use crate::attach::{AttachDatagrams, AttachStream, ClaimSeat, HearDatagrams, Seat};
 use crate::dialogue::{ClientDialogue, Returning, ServerDialogue, ServerSettings};
+use crate::joining::{Cookie, Joining};
 
 /// A kind of peer. Never a value: what is one of it has a type of its own.
 pub trait Peer {
     /// The port of both transports, unless another is chosen.
     const PORT: u16;
+    /// Whether a session has a control connection.
+    const CONTROL: Control;
+    /// By what a server knows which flow a TCP connection is.
+    const KNOWN_BY: KnownBy;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
     const FIRST_BYTES: usize;
     /// What can be found of what is said in its sessions.
@@ -38,20 +44,32 @@ pub trait Peer {
     /// The server's side of datagram flows that ask for their seats.
     type Challenger: HearDatagrams<Claim = Self::DatagramClaim>;
 
-    /// A dialogue on a control connection that has just been made; `host` is this end, as far as the peer is told of it. Where
-    /// `wants_ends`, it is asked to say of each connection what it came to.
-    fn client(host: Host, wants_ends: bool, now: Tick) -> Self::Client;
+    /// Whether one can be asked for this test; if not, why, as a fragment of a sentence.
+    fn carries(_test: &Test) -> Result<(), Refusal> {
+        Ok(())
+    }
 
-    /// A connection for this seat is about to be made; `session` is what the session is called, if it has a name.
-    fn attach_stream(seat: Seat, session: Option<Token>) -> Self::StreamAttaching;
+    /// A dialogue, on a control connection that has just been made where there is one.
+    fn client(end: ClientEnd, now: Tick) -> Self::Client;
 
-    /// A socket for this seat asks from now on; `nonce` is unpredictable and another one for each.
-    fn attach_datagrams(
+    /// A connection for this seat is about to be made; `session` is what the session is called, if it has a name, and `cookie` what
+    /// all of its connections say, if they do.
+    fn attach_stream(
         seat: Seat,
         session: Option<Token>,
-        nonce: u64,
-        now: Tick,
-    ) -> Self::DatagramAttaching;
+        cookie: Option<Cookie>,
+    ) -> Self::StreamAttaching;
+
+    /// A socket for this seat asks from now on; `nonce` is unpredictable and another one for each. None of a kind that knows no
+    /// datagrams.
+    fn attach_datagrams(
+        _seat: Seat,
+        _session: Option<Token>,
+        _nonce: u64,
+        _now: Tick,
+    ) -> Option<Self::DatagramAttaching> {
+        None
+    }
 
     /// What a caller of this kind is there for who began with these bytes. It is asked again when more have come, and no byte is
     /// read for it but those that it asks for: what follows is the session's or the flow's.
@@ -70,6 +88,35 @@ pub trait Peer {
 
     /// The one of a server whose unpredictable secret this is, drawn once a process.
     fn challenger(secret: [u8; 16]) -> Self::Challenger;
+}
+
+/// Where the dialogue of a kind of peer is held.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Control {
+    /// On a TCP connection of its own, apart from the flows.
+    Connection,
+    /// There is no such connection: all that is said is said on the flows' own, and the session ends with them.
+    InBand,
+}
+
+/// By what a server knows which flow a TCP connection is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum KnownBy {
+    /// Each says for which seat it is.
+    Seat,
+    /// The first that comes is the first flow: a client makes the next when it knows that the one before has its place.
+    Arrival,
+}
+
+/// This end, at a client.
+#[derive(Clone, Debug)]
+pub struct ClientEnd {
+    /// As far as the peer is told of it.
+    pub host: Host,
+    /// Whether the server is asked to say of each connection what it came to.
+    pub wants_ends: bool,
+    /// Unpredictable, and drawn anew for each session.
+    pub entropy: [u8; 32],
 }
 
 /// What a kind of peer makes of a caller's first bytes.
@@ -94,6 +141,8 @@ pub enum Purpose<G, C> {
     Return(Returning),
     /// To be a lane of a flow.
     Seat(C),
+    /// To be the next lane of a flow of its client's session, which it begins where it is the first.
+    Join(Joining<G>),
 }
 
 impl<G, C> Purpose<G, C> {
@@ -107,6 +156,9 @@ impl<G, C> Purpose<G, C> {
             Self::Session(greeting) => Purpose::Session(session(greeting)),
             Self::Return(back) => Purpose::Return(back),
             Self::Seat(claim) => Purpose::Seat(seat(claim)),
+            Self::Join(Joining { greeting, identity, answer }) => {
+                Purpose::Join(Joining { greeting: session(greeting), identity, answer })
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
+use pathscope_modes::groups::Test;
 
 use crate::Refusal;
 use crate::attach::{
@@ -15,8 +16,9 @@ use crate::attach::{
     SeatRefusal, StreamProgress,
 };
 use crate::callers::{IDENTIFY_BYTES, identify};
+use crate::joining::Cookie;
 use crate::native::Native;
-use crate::peer::{self, Peer, Sight};
+use crate::peer::{self, KnownBy, Peer, Sight};
 
 /// Who does something with a peer, of whichever kind: once for each.
 pub trait PeerVisitor {
@@ -53,7 +55,7 @@ pub enum Reception {
 macro_rules! peers {
     ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty) as $field:ident;)*) => {
         /// Who is at the other end, a variant for each kind.
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         pub enum PeerKind {
             $($(#[doc = $meaning])* $kind,)*
         }
@@ -66,6 +68,13 @@ macro_rules! peers {
                 }
             }
 
+            /// By what a server of this kind knows which flow a TCP connection is.
+            pub const fn known_by(self) -> KnownBy {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::KNOWN_BY,)*
+                }
+            }
+
             /// Does something with a peer of this kind.
             pub fn visit<V: PeerVisitor>(self, visitor: V) -> V::Output {
                 match self {
@@ -73,27 +82,40 @@ macro_rules! peers {
                 }
             }
 
-            /// A TCP connection for this seat is about to be made; `session` is what the session is called, if it has a name.
-            pub fn attach_stream(self, seat: Seat, session: Option<Token>) -> StreamAttaching {
+            /// Whether one can be asked for this test; if not, why, as a fragment of a sentence.
+            pub fn carries(self, test: &Test) -> Result<(), Refusal> {
                 match self {
-                    $(Self::$kind => {
-                        StreamAttaching::$kind(<$peer as Peer>::attach_stream(seat, session))
-                    })*
+                    $(Self::$kind => <$peer as Peer>::carries(test),)*
                 }
             }
 
-            /// A datagram socket for this seat asks from now on; `nonce` is unpredictable and another one for each.
+            /// A TCP connection for this seat is about to be made; `session` is what the session is called, if it has a name, and
+            /// `cookie` what all of its connections say, if they do.
+            pub fn attach_stream(
+                self,
+                seat: Seat,
+                session: Option<Token>,
+                cookie: Option<Cookie>,
+            ) -> StreamAttaching {
+                match self {
+                    $(Self::$kind => StreamAttaching::$kind(
+                        <$peer as Peer>::attach_stream(seat, session, cookie)
+                    ),)*
+                }
+            }
+
+            /// A datagram socket for this seat asks from now on; `nonce` is unpredictable and another one for each. None of a kind
+            /// that knows no datagrams.
             pub fn attach_datagrams(
                 self,
                 seat: Seat,
                 session: Option<Token>,
                 nonce: u64,
                 now: Tick,
-            ) -> DatagramAttaching {
+            ) -> Option<DatagramAttaching> {
                 match self {
-                    $(Self::$kind => DatagramAttaching::$kind(
-                        <$peer as Peer>::attach_datagrams(seat, session, nonce, now)
-                    ),)*
+                    $(Self::$kind => <$peer as Peer>::attach_datagrams(seat, session, nonce, now)
+                        .map(DatagramAttaching::$kind),)*
                 }
             }
         }
@@ -169,6 +191,13 @@ macro_rules! peers {
         }
 
         impl Greeting {
+            /// Which kind of client it is.
+            pub const fn kind(self) -> PeerKind {
+                match self {
+                    $(Self::$kind(_) => PeerKind::$kind,)*
+                }
+            }
+
             /// Has it served in the dialogue of its kind.
             pub fn visit<V: GreetingVisitor>(self, visitor: V) -> V::Output {
                 match self {

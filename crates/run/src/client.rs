@@ -3,7 +3,7 @@
 //!
 //! In one file: one run from its first step to its last.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -21,10 +21,11 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
-use pathscope_os::{Waker, clock, limits};
+use pathscope_os::{clock, limits, random};
 use pathscope_peers::attach::AttachError;
 use pathscope_peers::dialogue::ClientDialogue;
-use pathscope_peers::peer::Peer;
+use pathscope_peers::joining::Cookie;
+use pathscope_peers::peer::{self, Control, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
 use crate::connect::destinations::{Destinations, Silent};
@@ -35,7 +36,7 @@ use crate::messages::inbox::Inbox;
 use crate::records::journal::Journal;
 use crate::records::samples::SampleFile;
 use crate::server::Embedded;
-use crate::session::driver::{Driver, End, Left, stopping_takes};
+use crate::session::driver::{Carrier, Driver, End, Left, stopping_takes};
 use crate::session::intervals::Pairs;
 use crate::session::renewed;
 use crate::session::running::{self, RunningTest};
@@ -153,7 +154,11 @@ impl ClientRun<'_> {
             ..Presentation::default()
         };
         (self.sink)(Event::Started { presentation: &title, record: &self.document });
-        self.known().try_for_each(|test| running::check(test))?;
+        let peer = self.peer;
+        self.known().try_for_each(|test| {
+            peer.carries(test)?;
+            running::check(test)
+        })?;
         // Fewer files than there could be are enough for most tests; those that lack say so.
         let _ = limits::raise_open_files();
         let here = || Embedded::start(self.document.hosts.client.clone());
@@ -180,19 +185,35 @@ impl ClientRun<'_> {
         list.iter_mut().map(|(_, test)| test).chain(ahead)
     }
 
-    /// All tests that are left, over one control connection.
+    /// All tests that are left, in one session.
     fn session(&mut self, targets: &[Vec<SocketAddr>]) -> Result<(), RunError> {
         self.peer.visit(Session { run: self, targets })
     }
 
     /// The same, with a peer of this kind.
     fn session_with<P: Peer>(&mut self, targets: &[Vec<SocketAddr>]) -> Result<(), RunError> {
-        let (control, server, silent) = connect(targets, self.stop)?;
-        self.find_destinations(targets, server, silent)?;
-        self.document.hosts.client.network.interface = attach::interface_of(&control);
-        let host = self.document.hosts.client.clone();
-        let dialogue = P::client(host, self.journal.is_kept(), clock::now());
-        let mut driver = Driver::new(dialogue, Role::Client, control, &self.journal)?;
+        let (carrier, server) = match P::CONTROL {
+            Control::Connection => {
+                let (control, server, silent) =
+                    attach::first_control(targets, CONNECT_WITHIN, self.stop)?;
+                self.find_destinations(targets, server, silent)?;
+                (Carrier::Control(control), server)
+            }
+            // A connection that only tries an address would be a flow's to the server.
+            Control::InBand => {
+                let server = targets.iter().flatten().next().copied();
+                let server = server.ok_or(RunError::Interrupted)?;
+                (Carrier::flows(attach::local_towards(server), server)?, server)
+            }
+        };
+        self.document.hosts.client.network.interface = attach::interface_of(carrier.local());
+        let end = peer::ClientEnd {
+            host: self.document.hosts.client.clone(),
+            wants_ends: self.journal.is_kept(),
+            entropy: random::bytes()?,
+        };
+        let dialogue = P::client(end, clock::now());
+        let mut driver = Driver::new(dialogue, Role::Client, carrier, &self.journal)?;
         driver.samples.clone_from(&self.samples);
         let _hearing = self.stop.tell(&driver.inbox);
         let result = self.tests(&mut driver, server);
@@ -261,7 +282,8 @@ impl ClientRun<'_> {
                 driver.samples = self.samples.clone().map(|file| file.of_measurement(measurement));
             }
             driver.dialogue.propose(test.clone(), clock::now());
-            let mut end = ClientEnd::new(name, test, server, self);
+            let to = (server, driver.dialogue.cookie());
+            let mut end = ClientEnd::new(name, test, to, self);
             let left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
@@ -361,26 +383,6 @@ impl ClientRun<'_> {
     }
 }
 
-/// The control connection to the first of the server's addresses that answers, that address, and those that did not.
-fn connect(
-    targets: &[Vec<SocketAddr>],
-    stop: &Stop,
-) -> Result<(TcpStream, SocketAddr, Vec<Silent>), RunError> {
-    let mut silent: Vec<Silent> = Vec::new();
-    let cancel = Waker::new()?;
-    let _hearing = stop.wake(&cancel);
-    for &address in targets.iter().flatten() {
-        if stop.reason().is_some() {
-            return Err(RunError::Interrupted);
-        }
-        match attach::open_control(address, CONNECT_WITHIN, &cancel) {
-            Ok(control) => return Ok((control, address, silent)),
-            Err(error) => silent.push((address, error)),
-        }
-    }
-    Err(silent.pop().map_or(RunError::Interrupted, |(_, error)| error.into()))
-}
-
 /// All tests that are left, at one of these addresses, before it is known in which dialogue.
 struct Session<'a, 'sink> {
     run: &'a mut ClientRun<'sink>,
@@ -408,6 +410,8 @@ impl End for Leaving {
 struct ClientEnd<'run, 'sink> {
     run: &'run mut ClientRun<'sink>,
     server: SocketAddr,
+    /// What all its connections say, where they are known by that.
+    cookie: Option<Cookie>,
     /// What is known of it. Its intervals are apart until it is over.
     findings: Findings,
     started: Option<Tick>,
@@ -417,7 +421,12 @@ struct ClientEnd<'run, 'sink> {
 }
 
 impl<'run, 'sink> ClientEnd<'run, 'sink> {
-    fn new(name: String, test: Test, server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+    fn new(
+        name: String,
+        test: Test,
+        (server, cookie): (SocketAddr, Option<Cookie>),
+        run: &'run mut ClientRun<'sink>,
+    ) -> Self {
         let findings = Findings {
             name,
             test,
@@ -432,6 +441,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         Self {
             run,
             server,
+            cookie,
             findings,
             started: None,
             pairs: Pairs::default(),
@@ -500,12 +510,12 @@ impl End for ClientEnd<'_, '_> {
         let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
-        let (server, credentials) = (self.server, *credentials);
+        let (server, credentials, cookie) = (self.server, *credentials, self.cookie);
         let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         for state in groups {
             let (peer, group, inbox) = (self.run.peer, state.group, inbox.clone());
-            let orders = Orders { peer, server, credentials, group, inbox };
+            let orders = Orders { peer, server, credentials, cookie, group, inbox };
             (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
         }
         Ok(())

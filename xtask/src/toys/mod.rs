@@ -1,7 +1,8 @@
-//! That adding a view or a mode is what people are told it is: to a copy of the tree a toy of each is added, a folder and its
+//! That adding a view, a mode or a peer is what people are told it is: to a copy of the tree toys of each are added, a folder and its
 //! lines, and the copy is built and run. What a toy may not import is refused there, too.
 
 mod mode;
+mod peer;
 mod toy;
 mod view;
 
@@ -17,7 +18,7 @@ use crate::{cargo, violation};
 use toy::Toy;
 
 /// All toys.
-const TOYS: [&Toy; 2] = [&view::VIEW, &mode::MODE];
+const TOYS: [&Toy; 3] = [&view::VIEW, &mode::MODE, &peer::COOKIE];
 
 /// The programs of a copy.
 struct Built {
@@ -45,7 +46,8 @@ pub fn run(root: &Path) -> Result<bool> {
     let before = Tree::read(&copy)?;
     let known = tidy::violations(&before);
     TOYS.iter().try_for_each(|toy| toy.add(&copy))?;
-    let built = build(copy, &root.join("target/toys/target"))?;
+    let target = root.join("target/toys/target");
+    let built = build(copy, &target)?;
     let after = Tree::read(&built.copy)?;
     let mut faults = toy::differences(&TOYS, &before, &after)?;
     let mut new = tidy::violations(&after);
@@ -54,6 +56,7 @@ pub fn run(root: &Path) -> Result<bool> {
     faults.extend((!new.is_empty()).then(|| "a toy breaks rules of tidy".to_owned()));
     faults.extend(view::faults(&built)?);
     faults.extend(mode::faults(&built)?);
+    faults.extend(peer::faults(&built, &target)?);
     for toy in TOYS {
         faults.extend(not_refused(&built.copy, toy)?);
     }
@@ -89,17 +92,22 @@ fn build(copy: PathBuf, target: &Path) -> Result<Built> {
     let mut command = cargo::cargo(&copy);
     command.args(["build", "--locked", "--package", "pathscope", "--package", "xtask", "--bins"]);
     command.arg("--target-dir").arg(target);
-    command.envs([
-        ("CARGO_PROFILE_DEV_DEBUG", "none"),
-        ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
-        ("CARGO_INCREMENTAL", "0"),
-    ]);
+    command.envs(settings_of_builds());
     println!("{}", cargo::words(&command));
     if !cargo::succeeds(&mut command)? {
         bail!("build a copy with the toys");
     }
     let [program, tasks] = ["pathscope", "xtask"].map(|name| target.join("debug").join(name));
     Ok(Built { copy, program, tasks })
+}
+
+/// Whatever is built of the copy is built as quickly as can be.
+const fn settings_of_builds() -> [(&'static str, &'static str); 3] {
+    [
+        ("CARGO_PROFILE_DEV_DEBUG", "none"),
+        ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
+        ("CARGO_INCREMENTAL", "0"),
+    ]
 }
 
 /// The imports that no rule refuses in a toy.

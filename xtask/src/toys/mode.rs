@@ -30,6 +30,7 @@ pub const MODE: Toy = Toy {
             text: "    /// Whether numbers come in turn\n    Toy(crate::toy::ToyCommand) as toy;",
         },
     ],
+    tests: &[],
     forbidden: &[
         ("use pathscope_run::client::Request;\n", "imports"),
         ("use crate::media::MediaPlan;\n", "kinds"),

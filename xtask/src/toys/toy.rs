@@ -16,8 +16,19 @@ pub struct Toy {
     pub folder: &'static str,
     /// All that is added elsewhere.
     pub lines: &'static [Line],
+    /// What holds it to what it is to do, where that is more than its own folder can import.
+    pub tests: &'static [File],
     /// What it may not import, and the rule that refuses it.
     pub forbidden: &'static [(&'static str, &'static str)],
+}
+
+/// A file that is added.
+#[derive(Debug)]
+pub struct File {
+    /// What it holds, from the root of the workspace.
+    pub template: &'static str,
+    /// Where that goes.
+    pub path: &'static str,
 }
 
 /// Lines that are added to a file.
@@ -41,6 +52,10 @@ impl Toy {
             let to = to.join(entry.file_name());
             fs::copy(entry.path(), &to).with_context(|| format!("write {}", to.display()))?;
         }
+        for File { template, path } in self.tests {
+            let to = root.join(path);
+            fs::copy(root.join(template), &to).with_context(|| format!("write {path}"))?;
+        }
         for line in self.lines {
             let path = root.join(line.path);
             let text = fs::read_to_string(&path).with_context(|| format!("read {}", line.path))?;
@@ -56,7 +71,8 @@ pub fn differences(toys: &[&Toy], before: &Tree, after: &Tree) -> Result<Vec<Str
     let is_below = |path: &str, toy: &&Toy| {
         path.strip_prefix(toy.folder).is_some_and(|rest| rest.starts_with('/'))
     };
-    let is_own = |path: &str| toys.iter().any(|toy| is_below(path, toy));
+    let is_test = |path: &str, toy: &&Toy| toy.tests.iter().any(|test| test.path == path);
+    let is_own = |path: &str| toys.iter().any(|toy| is_below(path, toy) || is_test(path, toy));
     let mut found = Vec::new();
     for file in after.files.iter().filter(|file| !is_own(&file.path)) {
         let Some(old) = before.file(&file.path) else {
@@ -93,6 +109,7 @@ mod tests {
         template: "toys/one",
         folder: "src/toy",
         lines: &[Line { path: "src/lib.rs", below: "mod b;", text: "mod toy;" }],
+        tests: &[File { template: "toys/tests.rs", path: "tests/one.rs" }],
         forbidden: &[],
     };
 
@@ -105,7 +122,10 @@ mod tests {
 
     #[test]
     fn a_folder_and_its_lines_are_no_difference() {
-        assert_eq!(differences(&[LIB, ("src/b.rs", ""), ("src/toy/mod.rs", "x")]), [""; 0]);
+        assert_eq!(
+            differences(&[LIB, ("src/b.rs", ""), ("src/toy/mod.rs", "x"), ("tests/one.rs", "x")]),
+            [""; 0]
+        );
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub const VIEW: Toy = Toy {
                    Toy = \"toy\" by |_, out| Box::new(crate::toy::Toy::new(out));",
         },
     ],
+    tests: &[],
     forbidden: &[
         ("use pathscope_modes::registry::Plan;\n", "imports"),
         ("use crate::text::Text;\n", "kinds"),

@@ -3,7 +3,6 @@
 use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
-use pathscope_core::record::Host;
 
 use super::findings::NativeCaveat;
 use super::{
@@ -13,7 +12,8 @@ use super::{
 use crate::Refusal;
 use crate::attach::Seat;
 use crate::dialogue::{Returning, ServerSettings};
-use crate::peer::{Peer, Purpose, Sight};
+use crate::joining::Cookie;
+use crate::peer::{ClientEnd, Control, KnownBy, Peer, Purpose, Sight};
 
 /// So much of what an opening begins with tells who calls; what follows tells whether it came as it was sent.
 const NAME_BYTES: usize = 4;
@@ -28,6 +28,8 @@ pub enum Native {}
 
 impl Peer for Native {
     const PORT: u16 = DEFAULT_PORT;
+    const CONTROL: Control = Control::Connection;
+    const KNOWN_BY: KnownBy = KnownBy::Seat;
     const FIRST_BYTES: usize = LONG_OPENING_BYTES;
     const CAVEATS: &'static [FindingDefinition] = NativeCaveat::ALL;
 
@@ -40,16 +42,25 @@ impl Peer for Native {
     type DatagramClaim = Claim;
     type Challenger = Challenger;
 
-    fn client(host: Host, wants_ends: bool, now: Tick) -> Client {
+    fn client(ClientEnd { host, wants_ends, .. }: ClientEnd, now: Tick) -> Client {
         Client::asking(host, wants_ends, now)
     }
 
-    fn attach_stream(seat: Seat, session: Option<Token>) -> StreamAttaching {
+    fn attach_stream(
+        seat: Seat,
+        session: Option<Token>,
+        _cookie: Option<Cookie>,
+    ) -> StreamAttaching {
         StreamAttaching::new(seat, session)
     }
 
-    fn attach_datagrams(seat: Seat, session: Option<Token>, nonce: u64, now: Tick) -> Attaching {
-        Attaching::new(seat, session, nonce, now)
+    fn attach_datagrams(
+        seat: Seat,
+        session: Option<Token>,
+        nonce: u64,
+        now: Tick,
+    ) -> Option<Attaching> {
+        Some(Attaching::new(seat, session, nonce, now))
     }
 
     fn receive(said: &[u8]) -> Sight<Purpose<Greeting, StreamClaim>> {

@@ -1,7 +1,7 @@
 //! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
 //! connections of flows are `opener`'s.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::record::InterfaceFacts;
@@ -10,7 +10,7 @@ use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, Waker, clock, host};
 
-use crate::connect::destinations::Destinations;
+use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::origins::Origins;
 use crate::connect::settings::settings_of;
 use crate::connect::{Orders, datagrams, opener, paths};
@@ -19,6 +19,7 @@ use crate::messages::attendance::Arrival;
 use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::OpenerRemote;
 use crate::paths::log::PathsRemote;
+use crate::stop::Stop;
 use crate::threads;
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
@@ -35,9 +36,36 @@ pub(crate) fn open_control(
     Ok(socket.into_tcp_stream())
 }
 
-/// The interface that carries a connection, where it is known.
-pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
-    host::interface_for(control.local_addr().ok()?.ip())
+/// The control connection to the first of the server's addresses that answers, that address, and those that did not.
+pub(crate) fn first_control(
+    targets: &[Vec<SocketAddr>],
+    within: Duration,
+    stop: &Stop,
+) -> Result<(TcpStream, SocketAddr, Vec<Silent>), RunError> {
+    let mut silent: Vec<Silent> = Vec::new();
+    let cancel = Waker::new()?;
+    let _hearing = stop.wake(&cancel);
+    for &address in targets.iter().flatten() {
+        if stop.reason().is_some() {
+            return Err(RunError::Interrupted);
+        }
+        match open_control(address, within, &cancel) {
+            Ok(control) => return Ok((control, address, silent)),
+            Err(error) => silent.push((address, error)),
+        }
+    }
+    Err(silent.pop().map_or(RunError::Interrupted, |(_, error)| error.into()))
+}
+
+/// The interface that carries a session, where this end's address is known.
+pub(crate) fn interface_of(local: Option<IpAddr>) -> Option<InterfaceFacts> {
+    host::interface_for(local?)
+}
+
+/// The address of this end from which the system would go there; nothing is sent for it.
+pub(crate) fn local_towards(server: SocketAddr) -> Option<IpAddr> {
+    let socket = sockets::connect_udp(server, &Settings::default()).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 /// Who opens or keeps sockets of a group while it runs, where anybody does.

@@ -31,7 +31,8 @@ pub(crate) fn attach(
     let nonce = u64::from_ne_bytes(random::bytes()?);
     let give_up = clock::now() + within;
     let session = orders.credentials.session;
-    let mut attaching = orders.peer.attach_datagrams(seat, session, nonce, clock::now());
+    let attaching = orders.peer.attach_datagrams(seat, session, nonce, clock::now());
+    let mut attaching = attaching.ok_or_else(|| refused(AttachError::NoDatagrams))?;
     let mut buffer = [0; 256];
     while let Some(deadline) = attaching.deadline() {
         let now = clock::now();

@@ -71,9 +71,14 @@ impl Handshake {
             let address = self.server;
             return Err(OsError::Connect { protocol: "TCP", address, source }.into());
         }
-        // Empty send buffers have room for an opening.
-        match self.stream.write(&self.attaching.opening()) {
-            Ok(_) => self.connected = Some(clock::now()),
+        let opening = self.attaching.opening();
+        // Empty send buffers have room for an opening. Where the other end speaks first there is none to send.
+        let said = match opening.as_slice() {
+            [] => self.stream.peer_addr().map(drop),
+            opening => self.stream.write(opening).map(drop),
+        };
+        match said {
+            Ok(()) => self.connected = Some(clock::now()),
             // Woken for nothing: it is not connected yet.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock) =>

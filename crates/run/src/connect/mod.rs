@@ -17,6 +17,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Credentials, Group};
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
+use pathscope_peers::joining::Cookie;
 use pathscope_peers::registry::{PeerKind, StreamAttaching};
 
 use crate::messages::attendance::Arrival;
@@ -31,6 +32,8 @@ pub(crate) struct Orders {
     pub server: SocketAddr,
     /// What each socket presents.
     pub credentials: Credentials,
+    /// What each says, where they are known by that.
+    pub cookie: Option<Cookie>,
     pub group: Group,
     /// Where each socket arrives as word, or else why not.
     pub inbox: Inbox,
@@ -45,7 +48,7 @@ impl Orders {
 
     /// A connection for this seat is about to be made.
     fn attach_stream(&self, seat: Seat) -> StreamAttaching {
-        self.peer.attach_stream(seat, self.credentials.session)
+        self.peer.attach_stream(seat, self.credentials.session, self.cookie)
     }
 
     /// A flow has its socket.

@@ -10,6 +10,7 @@ use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Settings;
 use pathscope_os::{Waker, clock};
 use pathscope_peers::attach::{AttachError, Seat, SeatRefusal, StreamProgress};
+use pathscope_peers::peer::KnownBy;
 
 use crate::connect::destinations::Destinations;
 use crate::connect::handshake::{ATTACH_WITHIN, Handshake};
@@ -129,7 +130,10 @@ impl Opener {
 
     /// Begins as many connections as there is room for.
     fn begin_all(&mut self) {
-        let limit = u64::from(self.test.plan.connect_limit());
+        let limit = match self.orders.peer.known_by() {
+            KnownBy::Seat => u64::from(self.test.plan.connect_limit()),
+            KnownBy::Arrival => 1,
+        };
         while self.vacancies > 0
             && self.next < self.numbers()
             && (self.making.len() as u64) < limit

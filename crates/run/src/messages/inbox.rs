@@ -23,6 +23,8 @@ pub(crate) enum SessionMessage {
     Attached { group: GroupId, flow: FlowId, socket: FlowSocket, arrival: Arrival },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
+    /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
+    Joined { stream: TcpStream, answer: Vec<u8> },
     /// A lane of a flow that roams has its socket, or has lost it.
     Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
     /// Client: all lanes of such a flow have come that need be waited for.

@@ -6,6 +6,7 @@
 mod embedded;
 mod farewell;
 mod followers;
+mod gathering;
 mod listening;
 mod log_limit;
 mod needs;
@@ -14,6 +15,7 @@ mod session;
 mod sessions;
 mod shares;
 
+use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
+use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
@@ -30,8 +33,10 @@ use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
+use pathscope_peers::in_band::connections_of;
+use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
-use pathscope_peers::registry::{Challenger, Greeting, Purpose};
+use pathscope_peers::registry::{Challenger, Greeting, PeerKind, Purpose};
 
 pub use embedded::Embedded;
 pub use log_limit::LogLimit;
@@ -39,11 +44,14 @@ pub use shares::{Descriptors, Threads};
 
 use crate::connect::origins::from_link_of;
 use crate::error::RunError;
+use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::queue::Queue;
 use crate::records::journal::Journal;
+use crate::session::driver::Carrier;
 use crate::stop::{Hearing, Stage, Stop};
 use farewell::Leaving;
 use followers::Followers;
+use gathering::Gathering;
 use listening::Listening;
 use log_limit::ServerLog;
 use pending::{Arrival, Guest};
@@ -74,6 +82,17 @@ pub struct Settings {
     pub exit_after: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
+    /// What clients of kinds run who cannot say it, each kind once.
+    pub stated: Vec<Stated>,
+}
+
+/// What all clients of a kind run who cannot say it.
+#[derive(Clone, Debug)]
+pub struct Stated {
+    /// The kind.
+    pub peer: PeerKind,
+    /// What they run.
+    pub test: Test,
 }
 
 /// A server that listens, and does not answer yet.
@@ -138,6 +157,7 @@ struct Serving<'scope, 'server> {
     guests: Queue<Guest>,
     farewells: Queue<Leaving>,
     followers: Followers,
+    gathering: Gathering,
     sessions: Arc<Sessions>,
     challenger: Challenger,
     /// Until when listeners are left alone, since there are no files or places for their connections.
@@ -173,6 +193,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             guests: Queue::new(pending::PATIENCE).numbered(FIRST_GUEST, waiting.guests),
             farewells: Queue::new(farewell::PATIENCE).numbered(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
+            gathering: Gathering::default(),
             sessions: Arc::new(Sessions::new(settings.clone(), files_of_tests, waker.clone())),
             challenger: Challenger::new(random::bytes()?),
             waker,
@@ -325,7 +346,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         match said {
             // Admitted before anything is spent on it: strangers who are refused are many.
             Ok(Purpose::Session(greeting)) => match Sessions::admit(&self.sessions, from) {
-                Ok(admission) => self.begin(admission, greeting, stream),
+                Ok(admission) => self.begin(admission, greeting, (Carrier::Control(stream), None)),
                 Err(refusal) => self.refuse(&refusal, greeting, stream, from),
             },
             Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
@@ -333,20 +354,44 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 let request = SeatRequest { stream, claim, from };
                 self.followers.attach(&self.sessions, request, clock::now());
             }
+            Ok(Purpose::Join(joining)) => self.join(joining, stream, from),
             Err(who) => self.log.on_stranger(from, &format!("turned away, since it is {who}")),
         }
     }
 
+    /// A connection becomes one of its client's session, which it begins where none awaits it.
+    fn join(&mut self, joining: Joining<Greeting>, stream: TcpStream, from: SocketAddr) {
+        let Joining { greeting, identity, answer } = joining;
+        let client = (greeting.kind(), identity);
+        let local = stream.local_addr().ok().map(|local| local.ip());
+        let joined = SessionMessage::Joined { stream, answer };
+        let Some(joined) = self.gathering.join(client, joined) else { return };
+        let begun = Sessions::admit(&self.sessions, from).map_err(RunError::from);
+        let begun = begun.and_then(|admission| Ok((admission, Waker::new()?)));
+        let (admission, waker) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return self.tell_refused(&error, from),
+        };
+        let inbox = Inbox::new(waker);
+        let stated = &self.sessions.settings.stated;
+        let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
+        let stated = stated.map(|stated| stated.test.clone());
+        let further = stated.as_ref().map_or(0, |test| connections_of(test).saturating_sub(1));
+        inbox.0.post(joined);
+        self.gathering.begin(client, inbox.0.clone(), further);
+        self.begin(admission, greeting, (Carrier::Flows { local, remote: from, inbox }, stated));
+    }
+
     /// A session begins, on a thread of its own.
-    fn begin(&mut self, admission: Admission, greeting: Greeting, stream: TcpStream) {
+    fn begin(&mut self, admission: Admission, greeting: Greeting, over: (Carrier, Option<Test>)) {
         let (from, stop, log) = (admission.from, self.stop, self.log);
-        let spare = stream.try_clone();
+        let spare = over.0.spare();
         let stay = Stay::begin(&self.sessions);
         let journal = self.sessions.settings.journal.clone();
         let session = move || {
             // Ends when all else is freed.
             let _stay = stay;
-            let run = || session::run(admission, greeting, stream, stop, log);
+            let run = || session::run(admission, greeting, over, stop, log);
             let line = match catch_unwind(AssertUnwindSafe(run)) {
                 Ok(Ok(())) => "session over".to_owned(),
                 Ok(Err(error)) => {
@@ -363,9 +408,16 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         let sentence = format!("its system has no thread for another session: {error}");
         let refusal = Refusal::new("threads", sentence).with_hint("try again later");
         match spare {
-            Ok(stream) => self.refuse(&refusal, greeting, stream, from),
-            Err(_) => log.on_stranger(from, &format!("refused, since {refusal}")),
+            Some(stream) => self.refuse(&refusal, greeting, stream, from),
+            None => self.tell_refused(&refusal, from),
         }
+    }
+
+    /// People at the server are told of a client that has no session.
+    fn tell_refused(&self, why: &dyn Display, from: SocketAddr) {
+        let line = format!("refused, since {why}");
+        self.log.on_stranger(from, &line);
+        self.sessions.settings.journal.trouble(Some(from.to_string()), line);
     }
 
     /// A client is told that it has no session, and why. Nobody waits for it.
@@ -376,9 +428,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         stream: TcpStream,
         from: SocketAddr,
     ) {
-        let line = format!("refused, since {refusal}");
-        self.log.on_stranger(from, &line);
-        self.sessions.settings.journal.trouble(Some(from.to_string()), line);
+        self.tell_refused(refusal, from);
         let word = greeting.refused(refusal);
         if let Some((key, leaving)) = self.farewells.tell(stream, &word, clock::now()) {
             // One that is not waited for is let go in time.

@@ -1,6 +1,5 @@
 //! One client's session at the server: its dialogue carried out, its flows awaited, its end.
 
-use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
@@ -8,13 +7,14 @@ use pathscope_core::id::Role;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
 use pathscope_flow::Credentials;
+use pathscope_modes::groups::Test;
 use pathscope_modes::registry::EndReport;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
 use pathscope_peers::dialogue::{ServerDialogue, ServerSettings};
-use pathscope_peers::peer::Peer;
+use pathscope_peers::peer::{Control, Peer};
 use pathscope_peers::registry::{Greeting, GreetingVisitor};
 
 use super::log_limit::ServerLog;
@@ -23,7 +23,7 @@ use super::sessions::Admission;
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
-use crate::session::driver::{Driver, End, Left};
+use crate::session::driver::{Carrier, Driver, End, Left};
 use crate::session::running::RunningTest;
 use crate::stop::Stop;
 
@@ -31,17 +31,19 @@ use crate::stop::Stop;
 pub(super) fn run(
     admission: Admission,
     greeting: Greeting,
-    control: TcpStream,
+    (carrier, stated): (Carrier, Option<Test>),
     stop: &Stop,
     log: ServerLog<'_>,
 ) -> Result<(), RunError> {
-    greeting.visit(Session { admission, control, stop, log })
+    greeting.visit(Session { admission, carrier, stated, stop, log })
 }
 
 /// A session before it is known in which dialogue.
 struct Session<'server> {
     admission: Admission,
-    control: TcpStream,
+    carrier: Carrier,
+    /// The test that such clients run, where its operator has stated one.
+    stated: Option<Test>,
     stop: &'server Stop,
     log: ServerLog<'server>,
 }
@@ -50,16 +52,16 @@ impl GreetingVisitor for Session<'_> {
     type Output = Result<(), RunError>;
 
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Result<(), RunError> {
-        let Self { admission, control, stop, log } = self;
+        let Self { admission, carrier, stated, stop, log } = self;
         let mut host = admission.sessions.settings.here.clone();
-        host.network.interface = interface_of(&control);
+        host.network.interface = interface_of(carrier.local());
         let journal = &admission.sessions.settings.journal;
         let wants_ends = journal.is_kept();
         let limits = admission.limits();
         let congestion_controls = admission.sessions.congestion_controls.clone();
-        let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
+        let settings = ServerSettings { host, limits, congestion_controls, wants_ends, stated };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
-        let mut driver = Driver::new(dialogue, Role::Server, control, journal)?;
+        let mut driver = Driver::new(dialogue, Role::Server, carrier, journal)?;
         if limits.withheld.spinning {
             driver.spinning = 0;
         }
@@ -70,6 +72,7 @@ impl GreetingVisitor for Session<'_> {
         let mut end = ServerEnd {
             admission,
             log,
+            control: P::CONTROL,
             expected: None,
             needs: Needs::default(),
             held_bytes: 0,
@@ -101,6 +104,7 @@ impl GreetingVisitor for Session<'_> {
 struct ServerEnd<'server> {
     admission: Admission,
     log: ServerLog<'server>,
+    control: Control,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
     /// Those of its test.
@@ -142,20 +146,22 @@ impl End for ServerEnd<'_> {
         let RunningTest { test, sockets, groups, .. } = &*running;
         let (credentials, _) = *sockets;
         self.admission.sessions.check_served()?;
-        // Whether it is his to ask for is decided before anything is taken for it.
-        let access = Access::new(credentials.session, self.admission.from, test);
-        let sessions = &self.admission.sessions;
-        sessions.expect(*sockets, (test, access), inbox.clone())?;
+        // Whether it is his to ask for is decided before anything is taken for it. Without a control connection there is no token.
+        if self.control == Control::Connection {
+            let access = Access::new(credentials.session, self.admission.from, test);
+            let sessions = &self.admission.sessions;
+            sessions.expect(*sockets, (test, access), inbox.clone())?;
+            self.expected = Some(credentials);
+        }
         // Those of the last test are long closed at the client.
         self.lingering = Vec::new();
         self.needs = Needs::of(test, groups);
         if let Err(error) = self.take() {
-            self.admission.sessions.forget(credentials);
+            self.forget();
             self.keep(Needs::default());
             return Err(error.into());
         }
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        self.expected = Some(credentials);
         self.log.on_stranger(self.admission.from, &test.plan.subtitle());
         Ok(())
     }
@@ -163,6 +169,10 @@ impl End for ServerEnd<'_> {
     fn holds(&mut self, bytes: usize) -> Result<(), RunError> {
         self.held_bytes = bytes as u64;
         Ok(self.admission.take_memory(self.needs.memory(self.held_bytes))?)
+    }
+
+    fn joins(&mut self) -> Result<(), RunError> {
+        Ok(self.admission.sessions.serve_one()?)
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {

@@ -195,6 +195,13 @@ impl Sessions {
         Err(Refusal::new("unable", sentence))
     }
 
+    /// One more connection is served, that no token names; unless as many are as were to be.
+    pub fn serve_one(&self) -> Result<(), Refusal> {
+        self.check_served()?;
+        lock(&self.state).served += 1;
+        Ok(())
+    }
+
     /// Whether all is done: as many connections as were to be served, and nobody is left.
     pub fn is_done(&self) -> bool {
         let state = lock(&self.state);

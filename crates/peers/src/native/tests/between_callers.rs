@@ -31,6 +31,7 @@ impl Caller {
             limits: Limits::default(),
             congestion_controls: Vec::new(),
             wants_ends: false,
+            stated: None,
         };
         let hello = Hello { security: vec!["none".to_owned()], ..Hello::default() };
         let hello = Message::Hello(Box::new(hello)).encode().expect("it is short");

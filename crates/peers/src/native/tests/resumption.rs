@@ -218,6 +218,7 @@ fn other_tests_end_with_their_session() {
         limits: Limits::default(),
         congestion_controls: Vec::new(),
         wants_ends: false,
+        stated: None,
     };
     let greeting = Greeting { versions: VERSIONS, hello: None };
     let mut server = Server::new(settings, greeting, Ok(()), [5; 16], Tick::ZERO);

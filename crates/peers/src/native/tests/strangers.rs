@@ -30,6 +30,7 @@ fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
         limits: Limits::default(),
         congestion_controls: Vec::new(),
         wants_ends: true,
+        stated: None,
     };
     // In frames of version 1, as a client speaks whose opening bears no checksum.
     Server::new(settings, Greeting { versions, hello: None }, admission, [1; 16], NOW)

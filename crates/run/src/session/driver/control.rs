@@ -1,9 +1,10 @@
-//! The control connection at one end: what is said leaves as the connection takes it, what is heard is handed on.
+//! The control connection at one end, where there is one: what is said leaves as the connection takes it, what is heard is handed
+//! on. Where a session has none, nothing is said and nothing heard, and only word from other threads is waited for.
 //!
 //! It knows nothing of messages: those are the dialogue's. Nothing in it blocks but [`Control::wait`].
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::id::Role;
@@ -28,10 +29,10 @@ const OUTGOING_KEPT_BYTES: usize = 16 << 10;
 const CONTROL: u64 = 0;
 const WORD: u64 = 1;
 
-/// A control connection, and word from other threads that is waited for with it.
+/// A control connection or none, and word from other threads that is waited for with it.
 #[derive(Debug)]
 pub(crate) struct Control {
-    stream: TcpStream,
+    stream: Option<TcpStream>,
     poller: Poller,
     ready: Vec<Ready>,
     waker: Waker,
@@ -43,8 +44,6 @@ pub(crate) struct Control {
     /// Whether it broke when something was to leave. What was said before may still be heard.
     takes_nothing: bool,
     is_closed: bool,
-    /// The address of the other end, where it was known when the connection was made.
-    pub remote: Option<SocketAddr>,
 }
 
 /// What there is to be heard.
@@ -64,22 +63,28 @@ impl Control {
         // Messages are small and each is awaited.
         let set = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         set.map_err(RunError::system("cannot set up the control connection"))?;
-        let remote = stream.peer_addr().ok();
+        let mut control = Self::none(role, waker)?;
+        control.poller.add(&stream, CONTROL, Interest::INPUT)?;
+        control.incoming = vec![0; INCOMING_BYTES].into_boxed_slice();
+        (control.stream, control.is_closed) = (Some(stream), false);
+        Ok(control)
+    }
+
+    /// That of a session which has none, at the end that has this role.
+    pub fn none(role: Role, waker: Waker) -> Result<Self, RunError> {
         let poller = Poller::new()?;
-        poller.add(&stream, CONTROL, Interest::INPUT)?;
         poller.add(&waker, WORD, Interest::INPUT)?;
         Ok(Self {
-            stream,
+            stream: None,
             poller,
             ready: Vec::new(),
             waker,
-            incoming: vec![0; INCOMING_BYTES].into_boxed_slice(),
+            incoming: Box::default(),
             outgoing: Vec::new(),
             role,
             interest: Interest::INPUT,
             takes_nothing: false,
-            is_closed: false,
-            remote,
+            is_closed: true,
         })
     }
 
@@ -87,13 +92,7 @@ impl Control {
     pub fn hang_up(&mut self) {
         self.close();
         // It may be over already.
-        let _ = self.stream.shutdown(Shutdown::Both);
-    }
-
-    /// Whether both ends are on one machine, as far as addresses tell.
-    pub fn is_within_one_host(&self) -> bool {
-        let here = self.stream.local_addr().ok().map(|address| address.ip());
-        here.is_some() && here == self.remote.map(|address| address.ip())
+        let _ = self.stream.as_ref().map(|stream| stream.shutdown(Shutdown::Both));
     }
 
     /// These bytes are to leave. After the end of the connection, nothing does.
@@ -116,8 +115,8 @@ impl Control {
     /// Sends what the connection takes now. Whether it still takes any: if not, hear what was said before its end, and
     /// close it.
     pub fn flush(&mut self) -> bool {
-        while !self.outgoing.is_empty() {
-            match self.stream.write(&self.outgoing) {
+        while let (false, Some(stream)) = (self.outgoing.is_empty(), &mut self.stream) {
+            match stream.write(&self.outgoing) {
                 Ok(count) => drop(self.outgoing.drain(..count)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error)
@@ -137,10 +136,10 @@ impl Control {
 
     /// Reads what the other end says.
     pub fn hear(&mut self) -> Heard<'_> {
-        if self.is_closed {
+        let Some(stream) = self.stream.as_mut().filter(|_| !self.is_closed) else {
             return Heard::Nothing;
-        }
-        match self.stream.read(&mut self.incoming) {
+        };
+        match stream.read(&mut self.incoming) {
             Ok(count @ 1..) => Heard::Bytes(&self.incoming[..count]),
             Err(error) if is_temporary(&error) => Heard::Nothing,
             Ok(0) | Err(_) => self.close(),
@@ -152,7 +151,7 @@ impl Control {
         if std::mem::replace(&mut self.is_closed, true) {
             return Heard::Nothing;
         }
-        let _ = self.poller.remove(&self.stream);
+        let _ = self.stream.as_ref().map(|stream| self.poller.remove(stream));
         self.outgoing.clear();
         Heard::Closed
     }
@@ -162,8 +161,10 @@ impl Control {
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool, RunError> {
         let is_held_back = self.is_held_back();
         let interest = Interest { input: !is_held_back, output: !self.outgoing.is_empty() };
-        if interest != self.interest && !self.is_closed {
-            self.poller.change(&self.stream, CONTROL, interest)?;
+        if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_closed)
+            && interest != self.interest
+        {
+            self.poller.change(stream, CONTROL, interest)?;
             self.interest = interest;
         }
         self.poller.wait(&mut self.ready, timeout)?;

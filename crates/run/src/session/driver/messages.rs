@@ -28,6 +28,7 @@ impl<D: Talk> Driver<D> {
                 }
             }
             SessionMessage::AttachFailed(error) => self.give_up(error),
+            SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
                 let is_first = test.change_lane(group, flow, lane, socket);

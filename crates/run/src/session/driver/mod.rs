@@ -1,12 +1,14 @@
 //! Carries out what a dialogue says: the one loop of a session, the same at both ends.
 //!
-//! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
+//! One thread waits for the control connection, if there is one, for word from the workers and for deadlines. Nothing
 //! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
 //!
 //! In one file: it is one loop, and what it carries out in the order in which that comes up.
 
 mod absence;
+mod carrier;
 mod control;
+mod joined;
 mod messages;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,7 @@ use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
 use pathscope_peers::dialogue::STOP_TAKES;
 
+pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
@@ -97,6 +100,10 @@ pub(crate) trait End {
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
         Ok(())
     }
+    /// One more connection has come that is the session's by being of its client. Or why it gets no place.
+    fn joins(&mut self) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, _at: Tick, _chosen: Vec<Substitution>) {}
     /// An interval has passed at one end.
@@ -131,6 +138,10 @@ pub(crate) struct Driver<D> {
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
+    /// Processors for the workers of this end: half of them where the other end is on this machine.
+    cpus: usize,
+    /// Server: connections of the test that have come by being of its client.
+    joined: u32,
     /// Whether a control connection is asked for that takes the place of this one.
     reconnects: bool,
     /// When it was asked for the last time.
@@ -174,17 +185,24 @@ pub(crate) enum Left {
 }
 
 impl<D: Talk> Driver<D> {
-    /// A session over a control connection that is established. What happens is written down in `journal`.
+    /// A session over this. What happens is written down in `journal`.
     pub fn new(
         dialogue: D,
         role: Role,
-        control: TcpStream,
+        carrier: Carrier,
         journal: &Journal,
     ) -> Result<Self, RunError> {
-        let waker = Waker::new()?;
-        let control = Control::new(control, role, waker.clone())?;
-        let (inbox, messages) = Inbox::new(waker);
-        let remote = control.remote.map(|address| address.to_string());
+        let remote = carrier.remote();
+        let shares = if carrier.is_within_one_host() { 2 } else { 1 };
+        let cpus = (cpus::allowed().len() / shares).max(1);
+        let (control, (inbox, messages)) = match carrier {
+            Carrier::Control(stream) => {
+                let waker = Waker::new()?;
+                (Control::new(stream, role, waker.clone())?, Inbox::new(waker))
+            }
+            Carrier::Flows { inbox, .. } => (Control::none(role, inbox.0.waker.clone())?, inbox),
+        };
+        let named = remote.map(|address| address.to_string());
         // One session of a server may have half of the processors spun on, so that none keeps all from the others.
         let spinning = match role {
             Role::Client => usize::MAX,
@@ -194,7 +212,9 @@ impl<D: Talk> Driver<D> {
             dialogue,
             role,
             spinning,
-            remote: control.remote,
+            remote,
+            cpus,
+            joined: 0,
             control,
             reconnects: false,
             asked_at: Tick::ZERO,
@@ -203,7 +223,7 @@ impl<D: Talk> Driver<D> {
             inbox,
             messages,
             test: None,
-            journal: SessionJournal::new(journal.clone(), remote.unwrap_or_default()),
+            journal: SessionJournal::new(journal.clone(), named.unwrap_or_default()),
             samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
@@ -412,18 +432,16 @@ impl<D: Talk> Driver<D> {
         test.make_room();
         let chosen = test.substitutions();
         self.test = Some(test);
+        self.joined = 0;
         self.abandon_at = Tick::NEVER;
         self.awaited = Tick::NEVER;
         self.stalled = STALLED;
         Ok(chosen)
     }
 
-    /// What there is for the workers of this end: half of the processors where the other end is on this machine.
-    fn means(&self) -> Means {
-        let allowed = cpus::allowed().len();
-        let is_shared = self.control.is_within_one_host();
-        let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
-        Means { cpus, spinning: self.spinning }
+    /// What there is for the workers of this end.
+    const fn means(&self) -> Means {
+        Means { cpus: self.cpus, spinning: self.spinning }
     }
 
     fn start(&mut self, end: &mut impl End) {

@@ -269,6 +269,7 @@ fn server(limits: Limits, greeting: Greeting, entropy: u8, now: Tick) -> Server 
         limits,
         congestion_controls: Vec::new(),
         wants_ends: true,
+        stated: None,
     };
     Server::new(settings, greeting, Ok(()), [entropy; 16], now)
 }

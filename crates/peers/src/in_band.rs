@@ -1,0 +1,330 @@
+//! The dialogue of all peers that have no control connection, at either end: what there is to agree on is known before, or is said
+//! on the flows' own connections, so that nothing is said here and nothing heard.
+//!
+//! ```text
+//!  client: Idle --propose--> Attaching --all there--> Running --all flows over--> Idle --finish--> over
+//!  server: Preparing -prepared-> Attaching --all there--> Running --all flows over--> over
+//! ```
+//!
+//! The other end says nothing of its intervals and reports nothing: what it has counted is absent from a result. Not here: by what
+//! a connection is known to be of a session (`joining`).
+
+use std::collections::VecDeque;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::quantity::Period;
+use pathscope_core::record::PeerFacts;
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Transport};
+use pathscope_modes::groups::Test;
+use pathscope_modes::latency;
+use pathscope_modes::load;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan};
+
+use crate::dialogue::{ClientDialogue, STOP_TAKES, ServerDialogue, ServerSettings};
+use crate::joining::Cookie;
+use crate::{Moment, PeerError, Refusal};
+
+/// Between two connections that come. Not for all of them: many take longer.
+const ATTACH: Period = Period::from_secs(15);
+
+/// A test in which nothing moves for so long, and for two intervals more, is given up: nobody says that the other end is gone.
+const QUIET: Period = Period::from_secs(60);
+
+/// One end of a session.
+pub struct InBand {
+    role: Role,
+    /// Whose protocol it is, as results tell it.
+    name: &'static str,
+    /// What data bear: known to both ends, since it is said nowhere.
+    token: Token,
+    /// What all connections say.
+    cookie: Option<Cookie>,
+    stage: Stage,
+    /// Those that are proposed, at a client.
+    tests: VecDeque<Test>,
+    is_finishing: bool,
+    has_met: bool,
+    outputs: VecDeque<Asked>,
+}
+
+/// What is asked for. `Output` holds the dialogue's own types, and is made when it is taken.
+type Asked = Output<InBand>;
+
+#[derive(Debug)]
+enum Stage {
+    /// No test is under way.
+    Idle,
+    /// Server: it makes ready for the stated one.
+    Preparing(Box<Test>),
+    /// So many connections have not come yet.
+    Attaching { test: Box<Test>, missing: u64, deadline: Tick },
+    /// The flows run. By the deadline something has to have moved or, once they were stopped, all of them to have ended.
+    Running { test: Box<Test>, deadline: Tick, is_stopped: bool },
+    /// Nothing follows.
+    Over,
+}
+
+impl InBand {
+    /// The client's end, with a kind of server of this name. Its data bear `token`, its connections say `cookie` where they are known
+    /// by one.
+    pub const fn client(name: &'static str, token: Token, cookie: Option<Cookie>) -> Self {
+        Self {
+            role: Role::Client,
+            name,
+            token,
+            cookie,
+            stage: Stage::Idle,
+            tests: VecDeque::new(),
+            is_finishing: false,
+            has_met: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// The server's end, which runs the test that its operator has stated.
+    pub fn server(name: &'static str, token: Token, settings: &ServerSettings) -> Self {
+        let mut server = Self { role: Role::Server, ..Self::client(name, token, None) };
+        match judged(settings) {
+            Ok(test) => {
+                let plan = Box::new(test);
+                server.stage = Stage::Preparing(plan.clone());
+                let credentials = Credentials { token, session: None };
+                server.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
+            }
+            Err(refusal) => server.end(Err(PeerError::Refused(refusal))),
+        }
+        server
+    }
+
+    fn end(&mut self, result: Result<(), PeerError>) {
+        self.stage = Stage::Over;
+        self.outputs.push_back(Output::End(result));
+    }
+
+    /// Begins the next test, or takes leave, where nothing is under way.
+    fn go_on(&mut self, now: Tick) {
+        if !matches!(self.stage, Stage::Idle) {
+            return;
+        }
+        if let Some(test) = self.tests.pop_front() {
+            let plan = Box::new(test);
+            let credentials = Credentials { token: self.token, session: None };
+            let substitutions = Vec::new();
+            self.attach(plan.clone(), now);
+            self.outputs.push_back(Output::Open { credentials, plan, substitutions });
+        } else if self.is_finishing {
+            self.end(Ok(()));
+        }
+    }
+
+    fn attach(&mut self, test: Box<Test>, now: Tick) {
+        let missing = connections_of(&test);
+        self.stage = Stage::Attaching { test, missing, deadline: now.plus_nanos(ATTACH.0) };
+    }
+
+    /// One more connection is there.
+    fn attached(&mut self, now: Tick) {
+        let Stage::Attaching { test, missing, deadline } = &mut self.stage else { return };
+        *missing = missing.saturating_sub(1);
+        *deadline = now.plus_nanos(ATTACH.0);
+        if *missing > 0 {
+            return;
+        }
+        self.has_met = true;
+        self.outputs.push_back(Output::Start);
+        if self.role == Role::Server {
+            self.outputs.extend(totals(test));
+        }
+        let (test, deadline) = (test.clone(), quiet_until(test, now));
+        self.stage = Stage::Running { test, deadline, is_stopped: false };
+    }
+
+    /// All flows of this end are over, and so is the test: what there was of the other end came on them.
+    fn over(&mut self, now: Tick) {
+        if !matches!(self.stage, Stage::Running { .. }) {
+            return;
+        }
+        self.stage = Stage::Idle;
+        self.outputs.push_back(Output::TestOver);
+        self.is_finishing |= self.role == Role::Server;
+        self.go_on(now);
+    }
+
+    /// Somebody wants this end to stop. Asked twice, no flow is waited for.
+    fn stop(&mut self, reason: &str, now: Tick) {
+        let moment = match &mut self.stage {
+            Stage::Running { test, deadline, is_stopped: is_stopped @ false } => {
+                *is_stopped = true;
+                *deadline = now.plus_nanos(STOP_TAKES.0);
+                let groups = test.groups().into_iter().map(|group| group.id);
+                let stops =
+                    groups.map(|group| Output::Tell { group, flow: None, event: Event::Stop });
+                self.outputs.extend(stops);
+                return;
+            }
+            Stage::Idle => Moment::BetweenTests,
+            Stage::Preparing(_) => Moment::Agreeing,
+            Stage::Attaching { .. } => Moment::Attaching,
+            Stage::Running { .. } => Moment::Running,
+            Stage::Over => return,
+        };
+        let reason = reason.to_owned();
+        self.end(Err(PeerError::Stopped { who: self.role, by_this_end: true, moment, reason }));
+    }
+
+    fn expire(&mut self, now: Tick) {
+        let error = match self.stage {
+            Stage::Attaching { deadline, .. } if now >= deadline => PeerError::Late {
+                who: Role::Client,
+                what: "make the next of its connections",
+                limit: ATTACH,
+            },
+            Stage::Running { deadline, is_stopped: true, .. } if now >= deadline => {
+                PeerError::Unfinished { limit: STOP_TAKES, since: "of the stop" }
+            }
+            Stage::Running { deadline, .. } if now >= deadline => {
+                PeerError::Silent { who: self.role.peer(), moment: Moment::Running, silence: QUIET }
+            }
+            _ => return,
+        };
+        self.end(Err(error));
+    }
+}
+
+/// Until when something has to move.
+fn quiet_until(test: &Test, now: Tick) -> Tick {
+    now.plus_nanos(QUIET.0.saturating_add(test.report_every_ns.0.saturating_mul(2)))
+}
+
+/// The test that the server's operator has stated, if it can be run.
+fn judged(settings: &ServerSettings) -> Result<Test, Refusal> {
+    let unstated = || Refusal::new("unable", "it was not told which test such clients run");
+    let test = settings.stated.clone().ok_or_else(unstated)?;
+    settings.limits.check(&test)?;
+    settings.limits.withheld.check(&test, &settings.congestion_controls)?;
+    carries(&test)?;
+    Ok(test)
+}
+
+/// How many connections a test is of.
+pub fn connections_of(test: &Test) -> u64 {
+    let lanes = |group: pathscope_flow::Group| u64::from(group.flows) * u64::from(group.lanes);
+    test.groups().into_iter().map(lanes).sum()
+}
+
+/// Whether the plan alone says all that both ends have to know: over TCP, of connections that each end where the plan says.
+pub fn carries(test: &Test) -> Result<(), Refusal> {
+    let no = |sentence: &str| {
+        Err(Refusal::new("unable", format!("without a control connection {sentence}")))
+    };
+    let groups = test.groups();
+    if groups.iter().any(|group| group.transport == Transport::Datagram) {
+        return no("no datagrams can be sent");
+    }
+    if groups.iter().any(|group| group.replaces() || group.roams || group.lanes != 1) {
+        return no("no connection can be replaced, and none have several paths");
+    }
+    if !test.plans().all(|plan| has_stated_end(&plan)) {
+        return no(
+            "each end has to know from the plan where a connection ends: state how much it transfers, or how many pings it sends",
+        );
+    }
+    Ok(())
+}
+
+fn has_stated_end(plan: &Plan) -> bool {
+    match plan {
+        Plan::Goodput(plan) => matches!(plan.extent, load::Extent::TransferBytes(_)),
+        Plan::Latency(plan) => matches!(plan.extent, latency::Extent::Iterations(_)),
+        _ => false,
+    }
+}
+
+/// What the server's flows are told since no client says it: how many bytes of pings come on each. Of goodput they know it.
+fn totals(test: &Test) -> impl Iterator<Item = Asked> {
+    test.groups().into_iter().filter_map(|group| {
+        let plan = test.plan_of(group.id);
+        let Plan::Latency(plan) = &*plan else { return None };
+        let latency::Extent::Iterations(pings) = plan.extent else { return None };
+        let event = Event::PeerTotal(pings.saturating_mul(plan.size_bytes.0));
+        Some(Output::Tell { group: group.id, flow: None, event })
+    })
+}
+
+impl Dialogue for InBand {
+    type Plan = Test;
+    type Interval = EndInterval;
+    type Report = EndReport;
+    type Error = PeerError;
+
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
+        match input {
+            Input::Prepared(_) => {
+                if let Stage::Preparing(test) = std::mem::replace(&mut self.stage, Stage::Idle) {
+                    self.attach(test, now);
+                }
+            }
+            Input::Unable { code, sentence } => {
+                let sentence = sentence.to_owned();
+                self.end(Err(PeerError::Refused(Refusal::new(code, sentence))));
+            }
+            Input::Attached { .. } => self.attached(now),
+            Input::Interval(interval) => {
+                if let Stage::Running { test, deadline, is_stopped: false } = &mut self.stage
+                    && test.plan.has_moved_in(&interval)
+                {
+                    *deadline = quiet_until(test, now);
+                }
+            }
+            Input::Over(_) => self.over(now),
+            Input::Stop(reason) => self.stop(reason, now),
+            Input::Deadline => self.expire(now),
+            // There is no control connection, and nobody to be told of a flow.
+            Input::Received(_)
+            | Input::ControlClosed
+            | Input::Reconnected
+            | Input::Unreached
+            | Input::Returned { .. }
+            | Input::Phase { .. }
+            | Input::Ended { .. } => {}
+        }
+    }
+
+    fn output(&mut self) -> Option<Output<Self>> {
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        match self.stage {
+            Stage::Attaching { deadline, .. } | Stage::Running { deadline, .. } => Some(deadline),
+            Stage::Idle | Stage::Preparing(_) | Stage::Over => None,
+        }
+    }
+}
+
+impl ClientDialogue for InBand {
+    fn propose(&mut self, test: Test, now: Tick) {
+        self.tests.push_back(test);
+        self.go_on(now);
+    }
+
+    fn finish(&mut self, now: Tick) {
+        self.is_finishing = true;
+        self.go_on(now);
+    }
+
+    fn cookie(&self) -> Option<Cookie> {
+        self.cookie
+    }
+
+    fn peer_facts(&self) -> Option<PeerFacts> {
+        let facts = || PeerFacts { name: self.name.to_owned(), protocol_version: None };
+        self.has_met.then(facts)
+    }
+}
+
+impl ServerDialogue for InBand {}
+
+#[cfg(test)]
+mod tests;

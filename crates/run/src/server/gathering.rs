@@ -1,0 +1,101 @@
+//! Sessions whose connections bear no token, as long as some of them have not come: the thread that listens knows of each what
+//! tells that it is of the same client, and leaves it in the session's inbox. Which flow's it becomes is the session's affair.
+
+use std::collections::HashMap;
+
+use pathscope_peers::joining::Identity;
+use pathscope_peers::registry::PeerKind;
+
+use crate::messages::inbox::{Inbox, SessionMessage};
+
+/// Of which kind of client, and of which one.
+pub(super) type Client = (PeerKind, Identity);
+
+/// Sessions that await connections.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    sessions: HashMap<Client, Awaiting>,
+}
+
+#[derive(Debug)]
+struct Awaiting {
+    inbox: Inbox,
+    /// So many have not come yet, never none.
+    missing: u64,
+}
+
+impl Gathering {
+    /// A session begins that is of so many connections.
+    pub fn begin(&mut self, client: Client, inbox: Inbox, connections: u64) {
+        // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
+        self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
+        if connections > 0 {
+            self.sessions.insert(client, Awaiting { inbox, missing: connections });
+        }
+    }
+
+    /// A connection of this client has come: its session is told. It comes back where there is none that awaits it.
+    pub fn join(&mut self, client: Client, joined: SessionMessage) -> Option<SessionMessage> {
+        let Some(awaiting) = self.sessions.get_mut(&client).filter(|it| it.inbox.is_read()) else {
+            return Some(joined);
+        };
+        awaiting.inbox.post(joined);
+        awaiting.missing -= 1;
+        if awaiting.missing == 0 {
+            self.sessions.remove(&client);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use pathscope_os::Waker;
+    use pathscope_peers::joining::Cookie;
+
+    use super::*;
+
+    fn client(letter: u8) -> Client {
+        (PeerKind::OWN, Identity::Cookie(Cookie([letter; Cookie::BYTES])))
+    }
+
+    fn connection(listener: &TcpListener) -> SessionMessage {
+        let address = listener.local_addr().expect("bound");
+        let stream = TcpStream::connect(address).expect("it listens");
+        SessionMessage::Joined { stream, answer: Vec::new() }
+    }
+
+    #[test]
+    fn each_connection_is_its_client_s_session_s_until_all_have_come() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let inbox = || Inbox::new(Waker::new().expect("a waker"));
+        let ((one, of_one), (other, of_other)) = (inbox(), inbox());
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_some(), "nobody waits yet");
+        gathering.begin(client(b'a'), one, 2);
+        gathering.begin(client(b'b'), other, 1);
+        for letter in *b"aba" {
+            assert!(gathering.join(client(letter), connection(&listener)).is_none());
+        }
+        assert_eq!(of_one.receiver.try_iter().count(), 2);
+        assert_eq!(of_other.receiver.try_iter().count(), 1);
+        for letter in *b"ab" {
+            let back = gathering.join(client(letter), connection(&listener));
+            assert!(back.is_some(), "all have come: this one begins another session");
+        }
+    }
+
+    #[test]
+    fn a_session_that_is_gone_awaits_nobody_and_is_forgotten() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        gathering.begin(client(b'a'), inbox.clone(), 9);
+        drop(reader);
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+        gathering.begin(client(b'b'), inbox, 0);
+        assert!(gathering.sessions.is_empty());
+    }
+}

@@ -1,0 +1,62 @@
+//! What a session is held over, as it begins: a control connection, or nothing but the connections of its flows. Not what is said
+//! there, which is the dialogue's.
+
+use std::net::{IpAddr, SocketAddr, TcpStream};
+
+use pathscope_os::Waker;
+
+use crate::error::RunError;
+use crate::messages::inbox::{Inbox, InboxReader};
+
+/// What a session is held over.
+#[derive(Debug)]
+pub(crate) enum Carrier {
+    /// A control connection, which is established.
+    Control(TcpStream),
+    /// The connections of its flows, which are still to come, or which are left in this inbox as they come.
+    Flows {
+        /// Where this end is towards the other, where that is known.
+        local: Option<IpAddr>,
+        /// Where the other end is.
+        remote: SocketAddr,
+        /// Where word for the session is left.
+        inbox: (Inbox, InboxReader),
+    },
+}
+
+impl Carrier {
+    /// No control connection, between these ends.
+    pub fn flows(local: Option<IpAddr>, remote: SocketAddr) -> Result<Self, RunError> {
+        Ok(Self::Flows { local, remote, inbox: Inbox::new(Waker::new()?) })
+    }
+
+    /// What its other end can be told on if nobody takes it over; nothing where it is of flows.
+    pub fn spare(&self) -> Option<TcpStream> {
+        match self {
+            Self::Control(stream) => stream.try_clone().ok(),
+            Self::Flows { .. } => None,
+        }
+    }
+
+    /// Where this end is towards the other, where that is known.
+    pub fn local(&self) -> Option<IpAddr> {
+        match self {
+            Self::Control(stream) => stream.local_addr().ok().map(|address| address.ip()),
+            Self::Flows { local, .. } => *local,
+        }
+    }
+
+    /// Where the other end is, where that is known.
+    pub fn remote(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Control(stream) => stream.peer_addr().ok(),
+            Self::Flows { remote, .. } => Some(*remote),
+        }
+    }
+
+    /// Whether both ends are on one machine, as far as addresses tell.
+    pub fn is_within_one_host(&self) -> bool {
+        let here = self.local();
+        here.is_some() && here == self.remote().map(|address| address.ip())
+    }
+}

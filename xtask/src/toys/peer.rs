@@ -1,0 +1,39 @@
+//! The toy peers: none has a control connection. Both ends of each run in the copy's own tests, over real sockets.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::toy::{File, Line, Toy};
+use super::{Built, settings_of_builds};
+use crate::cargo;
+
+/// One whose clients are known by 37 bytes on the port that all kinds share.
+pub const COOKIE: Toy = Toy {
+    template: "xtask/toys/cookie",
+    folder: "crates/peers/src/cookie",
+    lines: &[
+        Line { path: "crates/peers/src/lib.rs", below: "mod callers;", text: "pub mod cookie;" },
+        Line {
+            path: "crates/peers/src/registry.rs",
+            below: "    Native(Native) as native;",
+            text: "    /// A toy that is known by a cookie.\n    Cookie(crate::cookie::CookieToy) as cookie;",
+        },
+    ],
+    tests: &[File { template: "xtask/toys/peers.rs", path: "crates/run/tests/toy_peers.rs" }],
+    forbidden: &[
+        ("use pathscope_run::client::Request;\n", "imports"),
+        ("use crate::native::Client;\n", "kinds"),
+        ("use crate::registry::PeerKind;\n", "circles"),
+    ],
+};
+
+/// What of their tests does not hold.
+pub fn faults(built: &Built, target: &Path) -> Result<Vec<String>> {
+    let mut command = cargo::cargo(&built.copy);
+    command.args(["test", "--locked", "--package", "pathscope-run", "--test", "toy_peers"]);
+    command.arg("--target-dir").arg(target).envs(settings_of_builds());
+    println!("{}", cargo::words(&command));
+    let holds = cargo::succeeds(&mut command)?;
+    Ok((!holds).then(|| "a toy peer's tests do not hold".to_owned()).into_iter().collect())
+}

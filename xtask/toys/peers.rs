@@ -1,0 +1,211 @@
+//! Toy peers, both ends of each in this process, over real sockets: what was measured is right, and what nobody can know is absent.
+
+use std::sync::Mutex;
+use std::thread;
+
+use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::record::Host;
+use pathscope_modes::document::Document;
+use pathscope_modes::groups::Test;
+use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
+use pathscope_modes::load::{Extent, Pattern};
+use pathscope_modes::registry::Plan;
+use pathscope_modes::survey::{self, SurveyOptions};
+use pathscope_os::clock;
+use pathscope_peers::registry::PeerKind;
+use pathscope_run::client::{self, Request};
+use pathscope_run::records::journal::Journal;
+use pathscope_run::server::{Server, Settings, Stated};
+use pathscope_run::stop::Stop;
+use serde_json::{Value, json};
+
+const BYTES: u64 = 3 << 20;
+const PINGS: u64 = 200;
+
+/// So many connections that each transfer [`BYTES`].
+fn goodput(pattern: Pattern, connections: u32) -> Test {
+    let options = SurveyOptions {
+        connections,
+        duration: Period::from_secs(1),
+        probe_rate: Frequency(100),
+        congestion_control: None,
+    };
+    let mut tests = survey::tests(&options, Period::from_millis(100));
+    let (_, load) = tests.swap_remove(1);
+    let Plan::Goodput(mut plan) = load.plan else { panic!("it is a load") };
+    plan.pattern = pattern;
+    plan.extent = Extent::TransferBytes(Bytes(BYTES));
+    plan.warm_up_ns = Period(0);
+    Test::new(Plan::Goodput(plan), None, Period::from_millis(100))
+}
+
+/// So many flows of [`PINGS`] each.
+fn pings(connections: u32) -> Test {
+    let plan = LatencyPlan {
+        protocol: Protocol::Tcp,
+        load_model: LoadModel::Closed,
+        extent: latency::Extent::Iterations(PINGS),
+        connections,
+        ..LatencyPlan::probe(Frequency(100))
+    };
+    Test::new(plan.into(), None, Period::from_millis(100))
+}
+
+/// What comes of it to do something at the port of a server that was told what clients of this kind run, and how each of its
+/// sessions ended.
+fn served<R>(peer: PeerKind, test: &Test, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
+    let stated = vec![Stated { peer, test: test.clone() }];
+    let listen = vec!["127.0.0.1".to_owned()];
+    let server = Server::bind(Settings { listen, stated, ..Settings::default() });
+    let server = server.expect("a free port");
+    let port = server.addresses().next().expect("it listens").port();
+    let lines = Mutex::new(Vec::new());
+    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
+    let stop = Stop::default();
+    let come = thread::scope(|scope| {
+        let serving = scope.spawn(|| server.serve(&stop, &say));
+        let come = clients(port);
+        stop.request("done");
+        serving.join().expect("it does not panic").expect("it serves");
+        come
+    });
+    let mut lines = lines.into_inner().expect("nobody panics with it");
+    lines.retain(|line| line.contains("session over") || line.contains("refused"));
+    (come, lines)
+}
+
+/// What comes of a client's run of tests, one after the other.
+fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<String>) {
+    let numbered = (0..).map(|number: u32| number.to_string());
+    let request = Request {
+        kind: "toys".to_owned(),
+        command: Vec::new(),
+        here: Host::default(),
+        peer,
+        hosts: vec!["127.0.0.1".to_owned()],
+        port,
+        tests: numbered.zip(tests).collect::<Vec<_>>().into(),
+        assertions: Vec::new(),
+        afterwards: Box::new(Vec::new),
+        journal: Journal::default(),
+        samples: None,
+        wall_unix_ns: clock::wall_unix_ns,
+    };
+    let (document, failure) = client::run(request, &Stop::default(), &mut |_| {});
+    (document, failure.map(|(_, text)| text))
+}
+
+/// The measurements of such a run, as the document has them.
+fn measured((peer, name): (PeerKind, &str), port: u16, test: &Test, times: usize) -> Vec<Value> {
+    let (document, failure) = run(peer, port, vec![test.clone(); times]);
+    let document = serde_json::to_value(&document).expect("a document is JSON");
+    let measurements = document["measurements"].as_array().cloned().unwrap_or_default();
+    assert_eq!(measurements.len(), times, "{failure:?}");
+    assert!(document["hosts"]["server"].is_null(), "nobody says what host it is");
+    assert_eq!(document["hosts"]["peer"]["name"], name);
+    measurements
+}
+
+/// That so many sessions ended at the server, and each of them well.
+fn ended_well(lines: &[String], sessions: usize) {
+    assert!(lines.iter().all(|line| line.ends_with("session over")), "{lines:?}");
+    assert_eq!(lines.len(), sessions, "{lines:?}");
+}
+
+/// Whether a check of this name is there, and has passed.
+fn passed(measurement: &Value, name: &str) -> Option<bool> {
+    let checks = measurement["checks"].as_array()?;
+    checks.iter().find(|check| check["name"] == name)?["passed"].as_bool()
+}
+
+/// Each with what it calls itself.
+const TOYS: [(PeerKind, &str); 1] = [(PeerKind::Cookie, "cookie toy")];
+
+#[test]
+fn bytes_come_from_the_server_and_each_is_right() {
+    for toy in TOYS {
+        for connections in [1, 3] {
+            let test = goodput(Pattern::Pull, connections);
+            let (measurements, lines) = served(toy.0, &test, |port| measured(toy, port, &test, 2));
+            ended_well(&lines, 2);
+            for measurement in measurements {
+                let down = &measurement["summary"]["goodput"]["down"];
+                assert_eq!(down["received_bytes"], BYTES * u64::from(connections), "{measurement}");
+                assert_eq!(passed(&measurement, "verified"), Some(true));
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_go_to_the_server_which_finds_them_right_and_what_it_counts_nobody_here_knows() {
+    for toy in TOYS {
+        let test = goodput(Pattern::Push, 3);
+        let (measurements, lines) = served(toy.0, &test, |port| measured(toy, port, &test, 1));
+        // A server's end that misses bytes, or finds wrong ones, fails.
+        ended_well(&lines, 1);
+        let [measurement] = measurements.as_slice() else { panic!("one was run") };
+        let up = &measurement["summary"]["goodput"]["up"];
+        assert!(up.is_null() || up["received_bytes"].is_null(), "absent, and not zero: {up}");
+        assert_eq!(passed(measurement, "verified"), Some(false), "nobody knows");
+        assert_eq!(passed(measurement, "counts_agree"), None);
+        assert_eq!(measurement["server"], json!(null));
+    }
+}
+
+#[test]
+fn round_trips_are_measured_and_every_echo_is_its_ping() {
+    for toy in TOYS {
+        let test = pings(2);
+        let (measurements, lines) = served(toy.0, &test, |port| measured(toy, port, &test, 2));
+        ended_well(&lines, 2);
+        for measurement in measurements {
+            let latency = &measurement["summary"]["latency"];
+            assert_eq!(latency["rtt"]["count"], 2 * PINGS, "{latency}");
+            assert_eq!(passed(&measurement, "echoes_verified"), Some(true));
+            assert!(latency["corrupt_forward"].is_null(), "absent, and not zero: {latency}");
+        }
+    }
+}
+
+#[test]
+fn clients_that_come_at_once_have_a_session_each() {
+    for toy in TOYS.into_iter().filter(|toy| toy.0 == PeerKind::Cookie) {
+        let test = goodput(Pattern::Pull, 4);
+        let ((), lines) = served(toy.0, &test, |port| {
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| measured(toy, port, &test, 3));
+                }
+            });
+        });
+        ended_well(&lines, 12);
+    }
+}
+
+#[test]
+fn a_server_that_was_not_told_what_they_run_refuses_them() {
+    for toy in TOYS {
+        let test = pings(1);
+        let ((_, failure), lines) =
+            served(PeerKind::OWN, &test, |port| run(toy.0, port, vec![test.clone()]));
+        let failure = failure.expect("its connection was closed");
+        assert!(failure.contains("flow 0 was not set up"), "{failure}");
+        let told = "it was not told which test such clients run";
+        assert!(lines.len() == 1 && lines[0].contains(told), "{lines:?}");
+    }
+}
+
+#[test]
+fn what_it_cannot_carry_is_refused_by_name_before_anything_is_opened() {
+    let mut endless = goodput(Pattern::Pull, 1);
+    let Plan::Goodput(plan) = &mut endless.plan else { panic!("it is goodput") };
+    plan.extent = Extent::DurationNs(Period::from_secs(1));
+    for (peer, _) in TOYS {
+        // Nobody listens there, and nobody is asked.
+        let (document, failure) = run(peer, 1, vec![endless.clone()]);
+        let failure = failure.expect("it is refused");
+        assert!(failure.contains("where a connection ends"), "{failure}");
+        assert!(document.measurements.is_empty());
+    }
+}
