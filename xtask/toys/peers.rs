@@ -1,7 +1,10 @@
 //! Toy peers, both ends of each in this process, over real sockets: what was measured is right, and what nobody can know is absent.
 
+use std::io::Read;
+use std::net::TcpStream;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::record::Host;
@@ -54,11 +57,20 @@ fn pings(connections: u32) -> Test {
 /// What comes of it to do something at the port of a server that was told what clients of this kind run, and how each of its
 /// sessions ended.
 fn served<R>(peer: PeerKind, test: &Test, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, test: test.clone() }];
+    served_as_told(peer, vec![Stated { peer, test: test.clone(), port: Some(0) }], clients)
+}
+
+/// The same where it was told this.
+fn served_as_told<R>(
+    peer: PeerKind,
+    stated: Vec<Stated>,
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
     let listen = vec!["127.0.0.1".to_owned()];
     let server = Server::bind(Settings { listen, stated, ..Settings::default() });
     let server = server.expect("a free port");
-    let port = server.addresses().next().expect("it listens").port();
+    let own = server.addresses_of(peer).next();
+    let port = own.or(server.addresses().next()).expect("it listens").port();
     let lines = Mutex::new(Vec::new());
     let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
     let stop = Stop::default();
@@ -119,7 +131,9 @@ fn passed(measurement: &Value, name: &str) -> Option<bool> {
 }
 
 /// Each with what it calls itself.
-const TOYS: [(PeerKind, &str); 1] = [(PeerKind::Cookie, "cookie toy")];
+const COOKIE: (PeerKind, &str) = (PeerKind::Cookie, "cookie toy");
+const WELCOME: (PeerKind, &str) = (PeerKind::Welcome, "welcome toy");
+const TOYS: [(PeerKind, &str); 2] = [COOKIE, WELCOME];
 
 #[test]
 fn bytes_come_from_the_server_and_each_is_right() {
@@ -169,31 +183,40 @@ fn round_trips_are_measured_and_every_echo_is_its_ping() {
 }
 
 #[test]
-fn clients_that_come_at_once_have_a_session_each() {
-    for toy in TOYS.into_iter().filter(|toy| toy.0 == PeerKind::Cookie) {
-        let test = goodput(Pattern::Pull, 4);
-        let ((), lines) = served(toy.0, &test, |port| {
-            thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| measured(toy, port, &test, 3));
-                }
-            });
+fn clients_that_come_at_once_and_have_a_cookie_each_have_a_session_each() {
+    let test = goodput(Pattern::Pull, 4);
+    let ((), lines) = served(COOKIE.0, &test, |port| {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| measured(COOKIE, port, &test, 3));
+            }
         });
-        ended_well(&lines, 12);
-    }
+    });
+    ended_well(&lines, 12);
 }
 
 #[test]
 fn a_server_that_was_not_told_what_they_run_refuses_them() {
-    for toy in TOYS {
-        let test = pings(1);
-        let ((_, failure), lines) =
-            served(PeerKind::OWN, &test, |port| run(toy.0, port, vec![test.clone()]));
-        let failure = failure.expect("its connection was closed");
-        assert!(failure.contains("flow 0 was not set up"), "{failure}");
-        let told = "it was not told which test such clients run";
-        assert!(lines.len() == 1 && lines[0].contains(told), "{lines:?}");
-    }
+    let run = |port| run(COOKIE.0, port, vec![pings(1)]);
+    let ((_, failure), lines) = served_as_told(COOKIE.0, Vec::new(), run);
+    let failure = failure.expect("its connection was closed");
+    assert!(failure.contains("flow 0 was not set up"), "{failure}");
+    let told = "it was not told which test such clients run";
+    assert!(lines.len() == 1 && lines[0].contains(told), "{lines:?}");
+}
+
+#[test]
+fn a_server_speaks_first_to_who_has_said_nothing() {
+    let (welcome, lines) = served(WELCOME.0, &pings(2), |port| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
+        let mut welcome = [0; 37];
+        stream.read_exact(&mut welcome).expect("it speaks");
+        welcome
+    });
+    assert!(welcome.starts_with(b"welcome: "), "{welcome:?}");
+    // One of two connections never came, and the server ended.
+    assert!(lines.len() == 1 && lines[0].contains("the server stopped"), "{lines:?}");
 }
 
 #[test]

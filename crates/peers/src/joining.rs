@@ -1,6 +1,8 @@
 //! Connections that bear no token: each is a lane of a flow by being of a client, whose session the first of them begins. Not here:
 //! those that say for which seat they are (`attach`), and who has which seat.
 
+use std::net::IpAddr;
+
 /// What all connections of a client say that is known by it: as long as iperf3's and ctsTraffic's.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Cookie(pub [u8; Self::BYTES]);
@@ -15,6 +17,8 @@ impl Cookie {
 pub enum Identity {
     /// They all say this.
     Cookie(Cookie),
+    /// They say nothing, and come from there: the first so many are one session's, the next begin another.
+    Address(IpAddr),
 }
 
 /// A connection that is of a client, and becomes the next lane of its session's flows, in the order in which they come.
@@ -26,4 +30,12 @@ pub struct Joining<G> {
     pub identity: Identity,
     /// What it is told at once when it has its place. A few bytes, which a new connection takes.
     pub answer: Vec<u8>,
+}
+
+impl<G> Joining<G> {
+    /// The same, of whichever kind.
+    pub(crate) fn map<H>(self, session: impl FnOnce(G) -> H) -> Joining<H> {
+        let Self { greeting, identity, answer } = self;
+        Joining { greeting: session(greeting), identity, answer }
+    }
 }

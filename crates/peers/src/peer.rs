@@ -1,6 +1,7 @@
 //! What a kind of peer is to the rest of the program. Each has a folder that says it for itself; `registry` lists them.
 
 use std::fmt::Debug;
+use std::net::SocketAddr;
 
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
@@ -21,6 +22,8 @@ pub trait Peer {
     const CONTROL: Control;
     /// By what a server knows which flow a TCP connection is.
     const KNOWN_BY: KnownBy;
+    /// Where its clients come.
+    const LISTENER: Listener;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
     const FIRST_BYTES: usize;
     /// What can be found of what is said in its sessions.
@@ -75,6 +78,11 @@ pub trait Peer {
     /// read for it but those that it asks for: what follows is the session's or the flow's.
     fn receive(said: &[u8]) -> Sight<Purpose<Self::Greeting, Self::StreamClaim>>;
 
+    /// A connection has come from there to the listener that this kind has for itself. None where it has none.
+    fn accepted(_from: SocketAddr) -> Option<Joining<Self::Greeting>> {
+        None
+    }
+
     /// A dialogue with a client that was admitted and began like this; `entropy` is unpredictable and drawn anew for each.
     fn server(
         settings: ServerSettings,
@@ -97,6 +105,15 @@ pub enum Control {
     Connection,
     /// There is no such connection: all that is said is said on the flows' own, and the session ends with them.
     InBand,
+}
+
+/// Where the clients of a kind of peer come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Listener {
+    /// To the port of all kinds: it is told by the first bytes.
+    Shared,
+    /// To one of its own, where nothing need be heard: its clients may wait for the server to speak first.
+    Own,
 }
 
 /// By what a server knows which flow a TCP connection is.
@@ -156,9 +173,7 @@ impl<G, C> Purpose<G, C> {
             Self::Session(greeting) => Purpose::Session(session(greeting)),
             Self::Return(back) => Purpose::Return(back),
             Self::Seat(claim) => Purpose::Seat(seat(claim)),
-            Self::Join(Joining { greeting, identity, answer }) => {
-                Purpose::Join(Joining { greeting: session(greeting), identity, answer })
-            }
+            Self::Join(joining) => Purpose::Join(joining.map(session)),
         }
     }
 }

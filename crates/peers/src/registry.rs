@@ -1,7 +1,6 @@
 //! The kinds of peers, listed once, and what stands for one of whichever kind; how one listener tells who is calling.
 //!
-//! Clients that wait for the server's first word (ctsTraffic's) cannot be told here and get a port of
-//! their own.
+//! Clients that wait for the server's first word (ctsTraffic's) cannot be told here and have a listener of their own.
 
 use std::net::SocketAddr;
 
@@ -16,9 +15,9 @@ use crate::attach::{
     SeatRefusal, StreamProgress,
 };
 use crate::callers::{IDENTIFY_BYTES, identify};
-use crate::joining::Cookie;
+use crate::joining::{Cookie, Joining};
 use crate::native::Native;
-use crate::peer::{self, KnownBy, Peer, Sight};
+use crate::peer::{self, KnownBy, Listener, Peer, Sight};
 
 /// Who does something with a peer, of whichever kind: once for each.
 pub trait PeerVisitor {
@@ -72,6 +71,22 @@ macro_rules! peers {
             pub const fn known_by(self) -> KnownBy {
                 match self {
                     $(Self::$kind => <$peer as Peer>::KNOWN_BY,)*
+                }
+            }
+
+            /// Where clients of this kind come.
+            pub const fn listener(self) -> Listener {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::LISTENER,)*
+                }
+            }
+
+            /// A connection has come from there to the listener that this kind has for itself. None where it has none.
+            pub fn accepted(self, from: SocketAddr) -> Option<Joining<Greeting>> {
+                match self {
+                    $(Self::$kind => {
+                        <$peer as Peer>::accepted(from).map(|own| own.map(Greeting::$kind))
+                    })*
                 }
             }
 

@@ -18,7 +18,7 @@ use crate::{cargo, violation};
 use toy::Toy;
 
 /// All toys.
-const TOYS: [&Toy; 3] = [&view::VIEW, &mode::MODE, &peer::COOKIE];
+const TOYS: [&Toy; 4] = [&view::VIEW, &mode::MODE, &peer::COOKIE, &peer::WELCOME];
 
 /// The programs of a copy.
 struct Built {

@@ -20,11 +20,31 @@ pub const COOKIE: Toy = Toy {
             text: "    /// A toy that is known by a cookie.\n    Cookie(crate::cookie::CookieToy) as cookie;",
         },
     ],
-    tests: &[File { template: "xtask/toys/peers.rs", path: "crates/run/tests/toy_peers.rs" }],
+    tests: &[],
     forbidden: &[
         ("use pathscope_run::client::Request;\n", "imports"),
         ("use crate::native::Client;\n", "kinds"),
         ("use crate::registry::PeerKind;\n", "circles"),
+    ],
+};
+
+/// One whose server speaks first, on a listener of its own. The tests of both come with it.
+pub const WELCOME: Toy = Toy {
+    template: "xtask/toys/welcome",
+    folder: "crates/peers/src/welcome",
+    lines: &[
+        Line { path: "crates/peers/src/lib.rs", below: "pub mod seats;", text: "pub mod welcome;" },
+        Line {
+            path: "crates/peers/src/registry.rs",
+            below: "    Native(Native) as native;",
+            text: "    /// A toy whose server speaks first.\n    Welcome(crate::welcome::WelcomeToy) as welcome;",
+        },
+    ],
+    tests: &[File { template: "xtask/toys/peers.rs", path: "crates/run/tests/toy_peers.rs" }],
+    forbidden: &[
+        ("use pathscope_run::server::Server;\n", "imports"),
+        ("use crate::native::Server;\n", "kinds"),
+        ("use crate::registry::Greeting;\n", "circles"),
     ],
 };
 

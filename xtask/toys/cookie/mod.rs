@@ -14,7 +14,7 @@ use crate::attach::{
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 /// What stands around the name in a cookie.
 const BEFORE: &[u8; 12] = b"toy cookie: ";
@@ -32,6 +32,7 @@ impl Peer for CookieToy {
     const PORT: u16 = 5290;
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Arrival;
+    const LISTENER: Listener = Listener::Shared;
     const FIRST_BYTES: usize = Cookie::BYTES;
     const CAVEATS: &'static [FindingDefinition] = &[];
 

@@ -13,7 +13,7 @@ use crate::Refusal;
 use crate::attach::Seat;
 use crate::dialogue::{Returning, ServerSettings};
 use crate::joining::Cookie;
-use crate::peer::{ClientEnd, Control, KnownBy, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 /// So much of what an opening begins with tells who calls; what follows tells whether it came as it was sent.
 const NAME_BYTES: usize = 4;
@@ -30,6 +30,7 @@ impl Peer for Native {
     const PORT: u16 = DEFAULT_PORT;
     const CONTROL: Control = Control::Connection;
     const KNOWN_BY: KnownBy = KnownBy::Seat;
+    const LISTENER: Listener = Listener::Shared;
     const FIRST_BYTES: usize = LONG_OPENING_BYTES;
     const CAVEATS: &'static [FindingDefinition] = NativeCaveat::ALL;
 

@@ -26,7 +26,8 @@ impl Embedded {
         let address = listening.address;
         let settings = Settings { limits: Limits::NONE, here, ..Settings::default() };
         let files = 2 * super::shares::FILES_KEPT;
-        let server = Server { listening: vec![listening], files, settings };
+        let (listening, own) = (vec![listening], Vec::new());
+        let server = Server { listening, own, files, settings };
         let stop = Stop::default();
         let hears = stop.clone();
         // Its clients are told what goes wrong by their own ends of it.

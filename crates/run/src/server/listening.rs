@@ -1,10 +1,12 @@
-//! Where a server listens: each address on TCP and on the UDP port of the same number.
+//! Where a server listens: each address on TCP and on the UDP port of the same number, and on TCP alone where a kind of client has
+//! a listener of its own.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{OsError, address};
+use pathscope_peers::registry::PeerKind;
 
 use crate::error::RunError;
 
@@ -21,6 +23,45 @@ pub(super) struct Listening {
     pub address: SocketAddr,
     pub connections: Socket,
     pub datagrams: Socket,
+}
+
+/// One address at which one kind of client has a listener of its own.
+#[derive(Debug)]
+pub(super) struct OwnListening {
+    pub peer: PeerKind,
+    pub address: SocketAddr,
+    pub connections: Socket,
+}
+
+/// The same addresses, for clients of this kind alone.
+pub(super) fn bind_own(
+    (names, port): (&[String], u16),
+    peer: PeerKind,
+) -> Result<Vec<OwnListening>, RunError> {
+    let mut addresses = Vec::new();
+    for name in names {
+        addresses.extend(address::resolve(name, port)?);
+    }
+    if names.is_empty() {
+        let everywhere = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+        addresses.extend(everywhere.map(|address| SocketAddr::new(address, port)));
+    }
+    let mut own: Vec<OwnListening> = Vec::new();
+    for mut address in addresses {
+        // A port of the system's choice is the same everywhere.
+        address.set_port(own.first().map_or(port, |first| first.address.port()));
+        let connections = match sockets::listen_tcp(address, BACKLOG) {
+            Ok(connections) => connections,
+            Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let call = |source| OsError::Listen { protocol: "TCP", address, source };
+        let address = connections.local_addr().map_err(call)?;
+        own.push(OwnListening { peer, address, connections });
+    }
+    Ok(own)
 }
 
 /// Every address that was named, or every address of this machine.

@@ -36,6 +36,7 @@ use pathscope_peers::dialogue::STOP_TAKES;
 use pathscope_peers::in_band::connections_of;
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
+use pathscope_peers::peer;
 use pathscope_peers::registry::{Challenger, Greeting, PeerKind, Purpose};
 
 pub use embedded::Embedded;
@@ -52,7 +53,7 @@ use crate::stop::{Hearing, Stage, Stop};
 use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
-use listening::Listening;
+use listening::{Listening, OwnListening};
 use log_limit::ServerLog;
 use pending::{Arrival, Guest};
 use sessions::{Admission, SeatRequest, Sessions, Stay};
@@ -93,12 +94,15 @@ pub struct Stated {
     pub peer: PeerKind,
     /// What they run.
     pub test: Test,
+    /// Where this kind has a listener of its own: its port, if not the one that the kind has by itself.
+    pub port: Option<u16>,
 }
 
 /// A server that listens, and does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     listening: Vec<Listening>,
+    own: Vec<OwnListening>,
     /// What it may open.
     files: u64,
     settings: Settings,
@@ -110,14 +114,26 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
+        let mut own = Vec::new();
+        for Stated { peer, port, .. } in &settings.stated {
+            if peer.listener() == peer::Listener::Own {
+                let at = (settings.listen.as_slice(), port.unwrap_or(peer.port()));
+                own.extend(listening::bind_own(at, *peer)?);
+            }
+        }
         let limits = settings.descriptors.among(settings.limits, files);
         settings.limits = settings.threads.among(limits, cpus::allowed().len().max(1));
-        Ok(Self { listening, files, settings })
+        Ok(Self { listening, own, files, settings })
     }
 
     /// The addresses it listens on.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listening.iter().map(|listening| listening.address)
+    }
+
+    /// Those on which it listens for clients of this kind alone.
+    pub fn addresses_of(&self, peer: PeerKind) -> impl Iterator<Item = SocketAddr> {
+        self.own.iter().filter(move |own| own.peer == peer).map(|own| own.address)
     }
 
     /// Serves until `stop`, then ends every session in good order. `say` hears what a person at the
@@ -126,15 +142,19 @@ impl Server {
         let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
         let log = ServerLog { say, log_limit: &self.settings.log_limit };
         log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        for OwnListening { peer, address, .. } in &self.own {
+            log.own(&format!("listening on {address} (TCP), for {peer:?} clients alone"));
+        }
         log.own(&format!("limits: {}", self.settings.limits));
         std::thread::scope(|scope| Serving::new(&self, scope, stop, log)?.until_stopped())
     }
 }
 
-/// Keys of the poller: word, then listeners, from [`FIRST_DATAGRAMS`] on their UDP sockets, from [`FIRST_GUEST`] on connections
+/// Keys of the poller: word, then listeners, from [`FIRST_OWN`] on those of one kind of client, from [`FIRST_DATAGRAMS`] on their UDP sockets, from [`FIRST_GUEST`] on connections
 /// that have not said what they are for, and from [`FIRST_REFUSED`] on those of clients that are refused.
 const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
+const FIRST_OWN: u64 = 1 << 30;
 const FIRST_DATAGRAMS: u64 = 1 << 31;
 const FIRST_GUEST: u64 = 1 << 32;
 const FIRST_REFUSED: u64 = 1 << 62;
@@ -154,6 +174,7 @@ struct Serving<'scope, 'server> {
     poller: Poller,
     waker: Waker,
     listening: &'scope [Listening],
+    own: &'scope [OwnListening],
     guests: Queue<Guest>,
     farewells: Queue<Leaving>,
     followers: Followers,
@@ -170,7 +191,7 @@ struct Serving<'scope, 'server> {
 
 impl<'scope, 'server> Serving<'scope, 'server> {
     fn new(
-        Server { listening, files, settings }: &'scope Server,
+        Server { listening, own, files, settings }: &'scope Server,
         scope: &'scope Scope<'scope, 'server>,
         stop: &'scope Stop,
         log: ServerLog<'scope>,
@@ -190,6 +211,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             log,
             poller,
             listening,
+            own,
             guests: Queue::new(pending::PATIENCE).numbered(FIRST_GUEST, waiting.guests),
             farewells: Queue::new(farewell::PATIENCE).numbered(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
@@ -207,7 +229,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     }
 
     fn until_stopped(&mut self) -> Result<(), RunError> {
-        let Self { stop, log, listening, .. } = *self;
+        let Self { stop, log, listening, own, .. } = *self;
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
@@ -238,8 +260,14 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             for key in ready.iter().map(|ready| ready.key) {
                 match key {
                     WORD => self.waker.drain(),
-                    FIRST_LISTENER..FIRST_DATAGRAMS => {
-                        self.accept(&listening[(key - FIRST_LISTENER) as usize].connections)?;
+                    FIRST_LISTENER..FIRST_OWN => {
+                        let place = (key - FIRST_LISTENER) as usize;
+                        self.accept(&listening[place].connections, None)?;
+                    }
+                    FIRST_OWN..FIRST_DATAGRAMS => {
+                        let OwnListening { peer, connections, .. } =
+                            &own[(key - FIRST_OWN) as usize];
+                        self.accept(connections, Some(*peer))?;
                     }
                     FIRST_DATAGRAMS..FIRST_GUEST => {
                         let place = (key - FIRST_DATAGRAMS) as usize;
@@ -274,16 +302,23 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     }
 
     /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
-    /// very many come, each keeps its place for a moment only.
-    fn accept(&mut self, listener: &Socket) -> Result<(), RunError> {
+    /// very many come, each keeps its place for a moment only. Where the listener is one kind's alone, nothing has to be heard.
+    fn accept(&mut self, listener: &Socket, of: Option<PeerKind>) -> Result<(), RunError> {
         for _ in 0..TURN {
-            let place = self.guests.next_place();
+            let place = if of.is_none() { self.guests.next_place() } else { None };
             if let Some(until) = place.filter(|&place| place > clock::now()) {
                 self.is_crowded = true;
                 return self.stop_listening(until.max(clock::now() + CROWDED));
             }
             match sockets::accept_tcp(listener) {
-                Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
+                Ok(Some((socket, from))) => {
+                    let stream = socket.into_tcp_stream();
+                    let joining = of.and_then(|peer| peer.accepted(from));
+                    match joining {
+                        Some(joining) => self.join(joining, stream, from),
+                        None => self.receive_guest(stream, from),
+                    }
+                }
                 Ok(None) => break,
                 // No files left: those who have been told why they have no session make room, and those who have said
                 // nothing for longest.
@@ -303,8 +338,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     /// Nothing can be accepted for now, and listeners that have something to accept would be ready for ever.
     fn stop_listening(&mut self, until: Tick) -> Result<(), RunError> {
         if self.full_until.replace(until).is_none() {
-            for listening in self.listening {
-                self.poller.remove(&listening.connections)?;
+            for listener in self.listeners() {
+                self.poller.remove(listener.1)?;
             }
         }
         Ok(())
@@ -313,11 +348,18 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     fn listen_again(&mut self, now: Tick) -> Result<(), RunError> {
         if self.full_until.take_if(|until| *until <= now).is_some() {
             self.is_crowded = false;
-            for (key, listening) in (FIRST_LISTENER..).zip(self.listening) {
-                self.poller.add(&listening.connections, key, Interest::INPUT)?;
+            for (key, listener) in self.listeners() {
+                self.poller.add(listener, key, Interest::INPUT)?;
             }
         }
         Ok(())
+    }
+
+    /// All of them, with their keys.
+    fn listeners(&self) -> impl Iterator<Item = (u64, &'scope Socket)> + use<'scope> {
+        let shared = self.listening.iter().map(|listening| &listening.connections);
+        let own = self.own.iter().map(|own| &own.connections);
+        (FIRST_LISTENER..).zip(shared).chain((FIRST_OWN..).zip(own))
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {

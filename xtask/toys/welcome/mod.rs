@@ -1,0 +1,108 @@
+//! A peer that was added as people are told to add one: a folder and its lines. Its server has a listener of its own and speaks first
+//! there: 37 bytes, before a client has said a word. Nothing else is said: whose a connection is tells where it comes from.
+
+use std::net::SocketAddr;
+
+use pathscope_core::Tick;
+use pathscope_core::finding::FindingDefinition;
+use pathscope_core::id::Token;
+use pathscope_modes::groups::Test;
+
+use crate::Refusal;
+use crate::attach::{
+    AttachError, AttachStream, HearNothing, NoClaim, NoDatagrams, Seat, StreamProgress,
+};
+use crate::dialogue::ServerSettings;
+use crate::in_band::{self, InBand};
+use crate::joining::{Cookie, Identity, Joining};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
+
+/// What a server says first.
+const WELCOME: &[u8; 37] = b"welcome: 0123456789abcdef0123456789a\0";
+/// What its data are made with, at both ends alike.
+const DATA: Token = Token(*b"a toy's own data");
+/// Whose protocol it is.
+const NAME: &str = "welcome toy";
+
+/// Servers that speak first.
+#[derive(Debug)]
+pub enum WelcomeToy {}
+
+impl Peer for WelcomeToy {
+    const PORT: u16 = 5291;
+    const CONTROL: Control = Control::InBand;
+    const KNOWN_BY: KnownBy = KnownBy::Arrival;
+    const LISTENER: Listener = Listener::Own;
+    const FIRST_BYTES: usize = 0;
+    const CAVEATS: &'static [FindingDefinition] = &[];
+
+    type Client = InBand;
+    type StreamAttaching = WelcomeAttaching;
+    type DatagramAttaching = NoDatagrams;
+    type Greeting = ();
+    type Server = InBand;
+    type StreamClaim = NoClaim;
+    type DatagramClaim = NoClaim;
+    type Challenger = HearNothing;
+
+    fn carries(test: &Test) -> Result<(), Refusal> {
+        in_band::carries(test)
+    }
+
+    fn client(_: ClientEnd, _: Tick) -> InBand {
+        InBand::client(NAME, DATA, None)
+    }
+
+    fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> WelcomeAttaching {
+        WelcomeAttaching { came: Vec::new() }
+    }
+
+    fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
+        Sight::Other
+    }
+
+    fn accepted(from: SocketAddr) -> Option<Joining<()>> {
+        let identity = Identity::Address(from.ip());
+        Some(Joining { greeting: (), identity, answer: WELCOME.to_vec() })
+    }
+
+    fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
+        InBand::server(NAME, DATA, &settings)
+    }
+
+    fn refused((): (), _: &Refusal) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn challenger(_: [u8; 16]) -> HearNothing {
+        HearNothing
+    }
+}
+
+/// A connection that awaits its welcome, and says nothing before.
+#[derive(Debug)]
+pub struct WelcomeAttaching {
+    came: Vec<u8>,
+}
+
+impl AttachStream for WelcomeAttaching {
+    fn opening(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn missing_bytes(&self) -> usize {
+        WELCOME.len() - self.came.len()
+    }
+
+    fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {
+        self.came.extend(bytes.iter().take(self.missing_bytes()));
+        if self.missing_bytes() > 0 {
+            return Ok(StreamProgress::Waiting);
+        }
+        if self.came != WELCOME {
+            let got = self.came.escape_ascii().to_string();
+            return Err(AttachError::NotAnAnswer { expected: "77 65 6c 63 6f 6d 65", got });
+        }
+        Ok(StreamProgress::Attached)
+    }
+}
