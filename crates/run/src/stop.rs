@@ -1,7 +1,7 @@
 //! The wish to stop: from a signal, or from whoever runs us. Heard by every session.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use pathscope_core::quantity::duration_ns;
@@ -14,6 +14,9 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::threads::{self, lock};
+
+/// What a signal does is told before it is done; it is done so much later at the most, where nobody takes what is told.
+const SAID_WITHIN: Duration = Duration::from_millis(500);
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
 #[derive(Clone, Default)]
@@ -114,14 +117,16 @@ impl Stop {
         self.at(Stage::Experimenting { last_words });
     }
 
-    /// A signal came: what is told of that.
-    fn heard(&self, reason: &'static str) -> Option<String> {
+    /// A signal came: `tell` hears what is told of that, and then the wish is uttered. Whoever it ends may be gone at once.
+    fn heard(&self, reason: &'static str, tell: impl FnOnce(String)) {
         let (stage, is_again) = {
             let state = lock(&self.state);
             (state.stage, state.reason.is_some())
         };
+        if let Some(line) = stage.line(reason, is_again) {
+            tell(line);
+        }
         self.request(reason);
-        stage.line(reason, is_again)
     }
 
     /// Why to stop, if somebody wishes it.
@@ -176,16 +181,24 @@ impl Stop {
                     // Of these three signals it does not return.
                     let _ = emulate_default_handler(signal);
                 }
-                let line = stop.heard(match signal {
+                let reason = match signal {
                     SIGINT => "interrupted by the user",
                     SIGTERM => "terminated by a signal",
                     _ => "its terminal went away",
-                });
-                let Some(line) = line else { continue };
+                };
                 let tell = tell.clone();
-                // On a thread of its own: where nobody reads what is said, the next signal is heard all the same.
-                // Without one it is not said, and everything else goes on.
-                let _ = threads::spawn("talk", move || tell(&line));
+                stop.heard(reason, |line| {
+                    // On a thread of its own: where nobody reads what is said, the next signal is heard all the same.
+                    // Without one it is not said, and everything else goes on.
+                    let (said, is_said) = mpsc::channel();
+                    let talk = move || {
+                        tell(&line);
+                        let _ = said.send(());
+                    };
+                    if threads::spawn("talk", talk).is_ok() {
+                        let _ = is_said.recv_timeout(SAID_WITHIN);
+                    }
+                });
             }
         };
         threads::spawn("signals", hear).map(drop)
@@ -201,7 +214,11 @@ mod tests {
         let stop = Stop::default();
         let said = |stage| {
             stop.at(stage);
-            let line = stop.heard("interrupted by the user");
+            let (before, mut line) = (stop.reason(), None);
+            stop.heard("interrupted by the user", |told| {
+                assert_eq!(stop.reason(), before, "what ends at once ends after that");
+                line = Some(told);
+            });
             // The next stage begins with nobody having wished anything.
             let mut state = lock(&stop.state);
             if stage == Stage::Before {
