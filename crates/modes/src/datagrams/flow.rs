@@ -6,6 +6,7 @@ use pathscope_flow::Machine;
 use super::receive::Receiver;
 use super::send::Sender;
 use super::{DatagramFlowFacts, DatagramsPlan};
+use crate::memory::share_of_each;
 use crate::pattern::SessionKey;
 use crate::streams::{Identity, StreamFlow};
 
@@ -13,10 +14,9 @@ use crate::streams::{Identity, StreamFlow};
 const MAGIC: [u8; 4] = *b"PSDG";
 /// Numbers remembered of all flows together: of one flow at a million a second, more than half a second.
 const WINDOW: usize = 1 << 19;
-/// Of each flow at least so many, where there are [few](FEW).
-const LEAST_WINDOW: usize = 1 << 12;
-/// More flows share what so many have: at ten million a second of all, the last four seconds.
-const FEW: usize = 10_000;
+/// Of each flow at least so many, where there are [few](share_of_each); what more share is at ten million a second of all
+/// the last four seconds.
+const LEAST_WINDOW: u64 = 1 << 12;
 /// Of each however many there are.
 const LEAST_OF_MANY: usize = 1 << 10;
 
@@ -26,9 +26,8 @@ pub type DatagramFlow = StreamFlow<Sender, Receiver>;
 impl DatagramsPlan {
     /// Numbers that each flow remembers.
     pub(super) fn window(&self) -> usize {
-        let flows = self.connections.max(1) as usize;
-        let least = LEAST_WINDOW.min((LEAST_WINDOW * FEW).div_ceil(flows)).max(LEAST_OF_MANY);
-        (WINDOW / flows).max(least)
+        let least = share_of_each(LEAST_WINDOW, self.connections.into()) as usize;
+        (WINDOW / self.connections.max(1) as usize).max(least).max(LEAST_OF_MANY)
     }
 }
 

@@ -6,13 +6,14 @@ use pathscope_flow::Shared;
 
 use super::sample::Sample;
 use super::{LatencyPlan, LatencyTally, LoadModel};
+use crate::memory::share_of_each;
 use crate::samples::SampleBuffer;
 
 /// An open loop remembers its pings for so long: longer than the drain awaits them.
 const OPEN_WINDOW_NS: u64 = 10_000_000_000;
 /// Pings remembered of all flows of an open loop at the most, in 40 MiB: of one flow at 100,000 a second, 10 s.
 const MOST_OPEN_WINDOW: u64 = 1 << 20;
-/// Of each flow at least so many, where there are [few](FEW).
+/// Of each flow at least so many, where there are [few](share_of_each).
 const LEAST_OPEN_WINDOW: u64 = 1 << 10;
 /// Pings of all flows of which kernel stamps are remembered, each in 72 bytes.
 const STAMPED: u64 = 1 << 16;
@@ -22,9 +23,6 @@ const CLOSED_WINDOW: u64 = 1 << 8;
 const LEAST_WINDOW: u64 = 1 << 4;
 /// Echoes of each flow whose handing over a server awaits, or which tell of others', where flows are few.
 const ECHOES: u64 = 1 << 10;
-/// More flows share what so many have. They do no harm to one another: one worker runs them all, and at a million pings a
-/// second, which is more than it sends, what all of an open loop share is what is due in 10 s.
-const FEW: u64 = 10_000;
 
 /// Plan, counts and histograms of one worker.
 #[derive(Debug)]
@@ -35,9 +33,11 @@ pub struct LatencyShared {
     pub(super) samples: Option<SampleBuffer<Sample>>,
 }
 
-/// Pings that each flow of a plan remembers at its client, in 40 bytes each.
+/// Pings that each flow of a plan remembers at its client, in 40 bytes each. Very many share what there is, and do no harm to one
+/// another: one worker runs them all, and at a million pings a second, which is more than it sends, what all of an open loop
+/// share is what is due in 10 s.
 pub(super) fn window_of(plan: &LatencyPlan) -> usize {
-    let least = |of_few| least_of(of_few, plan.connections.into()).max(LEAST_WINDOW);
+    let least = |of_few| share_of_each(of_few, plan.connections.into()).max(LEAST_WINDOW);
     window(plan, [LEAST_OPEN_WINDOW, CLOSED_WINDOW].map(least))
 }
 
@@ -67,12 +67,7 @@ pub(super) fn trips_of(plan: &LatencyPlan) -> usize {
 
 /// Echoes of which a server remembers of each flow what its kernel says.
 pub(super) fn echoes_of(plan: &LatencyPlan) -> usize {
-    least_of(ECHOES, u64::from(plan.connections)) as usize
-}
-
-/// What each of so many flows has at least, where few have `of_few`.
-fn least_of(of_few: u64, flows: u64) -> u64 {
-    of_few.min((of_few * FEW).div_ceil(flows.max(1)))
+    share_of_each(ECHOES, u64::from(plan.connections)) as usize
 }
 
 impl LatencyShared {
