@@ -9,3 +9,4 @@ mod renewal;
 mod resumption;
 mod stops;
 mod strangers;
+mod transcripts;
