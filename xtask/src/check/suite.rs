@@ -14,11 +14,20 @@ use crate::cargo;
 
 const SKIP_MARK: &str = "skipped, because ";
 
+/// Tests at once, for each processor: those of the binary wait for clocks most of their time. All of them take half the time
+/// so on two processors.
+const THREADS_PER_CPU: usize = 2;
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// Runs all tests of the workspace.
 pub fn run(root: &Path) -> Result<Outcome> {
     let mut command = cargo::cargo(root);
+    let threads = format!("--test-threads={}", THREADS_PER_CPU * cpus());
     // The output of tests that passed is shown, or their reasons to skip would be lost.
-    command.args(["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+    command.args(["test", "--workspace", "--no-fail-fast", "--", "--show-output", &threads]);
     println!("{}", cargo::words(&command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("run cargo test")?;
     let output = child.stdout.take().context("read the output of cargo test")?;
