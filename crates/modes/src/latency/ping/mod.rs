@@ -128,7 +128,8 @@ impl PingFlow {
 
     fn want_sending(&mut self, shared: &LatencyShared, now: Tick) -> Want {
         if self.partly_sent > 0 {
-            return self.want_ping();
+            // It is finished whatever the time is.
+            return Want { wake: None, ..self.want_ping() };
         }
         if let Some(due) = self.schedule.due() {
             return if now < due { self.waiting_until(due) } else { self.want_ping() };
