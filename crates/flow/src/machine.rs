@@ -15,6 +15,11 @@ use crate::{Batch, Gather, Want};
 /// [`sent`](Self::sent) or [`refused`](Self::refused), and [`received`](Self::received); and [`event`](Self::event) when something
 /// happens to a socket, a timer is due or the other end sends word.
 ///
+/// The kernel may have an offer for a while. From [`gather`](Self::gather) or [`fill`](Self::fill) until it is told what became of it, a
+/// machine is shown what comes by its last want, and nothing else happens to it: no `want`, no event, no second offer. So it may
+/// decide anything about its sending in `want` or in an event, by time as well: nothing is on its way then that it was not told
+/// of. An offer of which nothing is told before the next `want` is void.
+///
 /// A flow stays small (some 300 bytes, so that a million fit); what is large lives in [`Shared`],
 /// one a worker. No method blocks or fails: trouble is a state, told by [`phase`](Self::phase). None allocates
 /// while all is well.

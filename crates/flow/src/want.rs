@@ -5,7 +5,8 @@ use pathscope_core::id::Lane;
 
 /// What a flow wants until its next event.
 ///
-/// Asked for only after an event, and valid until the next one. A flow that wants nothing, has no
+/// Asked for only after an event, and valid until it is asked for again: while the kernel has what was offered, that is not
+/// before it is told what became of it. A flow that wants nothing, has no
 /// timer and is not done waits for word from the other end of its session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Want {

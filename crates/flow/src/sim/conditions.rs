@@ -105,6 +105,16 @@ pub enum Chunks {
     },
 }
 
+/// Sends that the system has for a while, as engines have them that complete operations: what came of one is told later.
+/// Some are interrupted, and some find no room.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Flights {
+    /// Decides the sequence of what happens to them.
+    pub seed: u64,
+    /// The longest: each takes any time up to it, all equally likely.
+    pub most_ns: u64,
+}
+
 /// The simulated world. [`Conditions::over`] is a plain one; change what a test is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
@@ -117,6 +127,8 @@ pub struct Conditions {
     /// Whether a receive takes all that has come, as multishot receives do, also where the machine is shown less: the
     /// sender has room again.
     pub reads_overshoot: bool,
+    /// How long the system has a send before it is told what came of it; `None`: that is told at once.
+    pub flights: Option<Flights>,
     /// Whether `RecvMeta::stamp` tells when the bytes arrived.
     pub kernel_stamps: bool,
     /// With stamps: how long after each send the kernel hands the datagram to the device, and tells of it.
@@ -140,6 +152,7 @@ impl Conditions {
             writes: Chunks::All,
             reads: Chunks::All,
             reads_overshoot: false,
+            flights: None,
             kernel_stamps: false,
             handover_ns: 0,
             timers_late_ns: 0,

@@ -4,12 +4,15 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 
+use super::flight::Flight;
 use crate::{Close, Event, Machine, Phase, Want};
 
 #[derive(Debug)]
 pub(super) struct End<M> {
     pub(super) machine: M,
     pub(super) want: Want,
+    /// A send that the system has.
+    pub(super) flight: Option<Flight>,
     pub(super) phase: Phase,
     pub(super) started: bool,
     /// What the machine is yet to be told, in order.
@@ -45,6 +48,7 @@ impl<M: Machine> End<M> {
         Self {
             machine,
             want: Want::NOTHING,
+            flight: None,
             phase,
             started: false,
             pending: VecDeque::new(),
@@ -67,9 +71,14 @@ impl<M: Machine> End<M> {
         }
     }
 
+    /// Whether the machine is to be told something now.
+    pub(super) fn is_to_be_told(&self) -> bool {
+        let first = self.pending.front();
+        first == Some(&Event::Start) || first.is_some() && self.started
+    }
+
     /// What the machine is to be told now.
     pub(super) fn next_told(&mut self) -> Option<Event> {
-        let may_hear = self.started || self.pending.front() == Some(&Event::Start);
-        if may_hear { self.pending.pop_front() } else { None }
+        if self.is_to_be_told() { self.pending.pop_front() } else { None }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`Sim`] keeps the contract of the seam as an engine does: `Event::Start` first, one `want` after
 //! each call, `gather` or `fill` followed by `sent`, what was not consumed presented again, back-pressure
-//! where nothing is wanted. Machines take no time; links do. A machine that breaks the contract ends the
+//! where nothing is wanted. Where sends take a while ([`Flights`]), a machine is shown what comes meanwhile and called for
+//! nothing else. Machines take no time; links do. A machine that breaks the contract ends the
 //! run with a [`Breach`]; a deadlock ends it at once with the list of who waits for what.
 //!
 //! ```
@@ -57,6 +58,7 @@ mod chance;
 mod conditions;
 mod datagram;
 mod end;
+mod flight;
 mod outcome;
 mod pipe;
 mod script;
@@ -71,7 +73,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use conditions::{Chunks, Conditions, Ends, Link};
+pub use conditions::{Chunks, Conditions, Ends, Flights, Link};
 pub use outcome::{Breach, Ended, Outcome, Traffic, Waiting};
 pub use script::{Action, Edit, Fate, Passing, Weather};
 pub use simulator::Sim;

@@ -198,6 +198,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
             }
             Happening::Tell { end, event } => self.at_end(end, |site| site.tell(event)),
             Happening::Wake(end) => self.at_end(end, |site| site.disarm()),
+            Happening::Land(end) => self.world.make_ready(end),
             Happening::Resume => {}
             Happening::Script(action) => self.act(action),
         }

@@ -1,7 +1,8 @@
 //! One machine's turn: does for it what an engine does, one thing at a time.
 //!
 //! Each step is one call of `event`, one `gather` or `fill` with its `sent`, or one `received`; after
-//! each, `want` is asked once, and its answer holds until the next.
+//! each, `want` is asked once, and its answer holds until the next. While the system has a send (`flight`), what comes is shown and
+//! nothing else is done.
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
@@ -58,8 +59,13 @@ impl<M: Machine> AnySite for Site<'_, M> {
         if self.end.over_at.is_some() {
             return Ok(false);
         }
+        if self.end.flight.is_some() {
+            return self.fly();
+        }
         if self.be_told() || self.transfer()? || self.be_told_of_an_end() {
-            self.ask()?;
+            if self.end.flight.is_none() {
+                self.ask()?;
+            }
             return Ok(true);
         }
         self.arm();
@@ -118,14 +124,7 @@ impl<M: Machine> AnySite for Site<'_, M> {
 impl<M: Machine> Site<'_, M> {
     fn be_told(&mut self) -> bool {
         let now = self.now();
-        let event = self.end.next_told().or_else(|| {
-            let is_due = self
-                .end
-                .want
-                .wake
-                .is_some_and(|wake| self.world.firing(self.key.role, wake) <= self.world.now);
-            is_due.then_some(Event::Wake)
-        });
+        let event = self.end.next_told().or_else(|| self.is_due().then_some(Event::Wake));
         event.is_some_and(|event| {
             self.end.started |= event == Event::Start;
             self.deliver(event, now);
@@ -133,18 +132,27 @@ impl<M: Machine> Site<'_, M> {
         })
     }
 
-    /// The end of a stream, once everything before it has been shown.
-    fn be_told_of_an_end(&mut self) -> bool {
+    /// Whether the timer's time has come.
+    pub(super) fn is_due(&self) -> bool {
+        let firing = self.end.want.wake.map(|wake| self.world.firing(self.key.role, wake));
+        firing.is_some_and(|firing| firing <= self.world.now)
+    }
+
+    /// A lane whose stream has ended, once everything before that has been shown.
+    pub(super) fn ended_lane(&self) -> Option<Lane> {
         if self.receive_limit().is_none() && self.end.closing != Some(Close::Graceful) {
-            return false;
+            return None;
         }
         let from = self.key.role.peer();
-        let ended = self.every_lane().find(|lane| {
+        self.every_lane().find(|lane| {
             let told = self.end.sockets[lane.index()].end_told;
             let incoming = &self.lanes[lane.index()][from];
             !told && matches!(incoming, Pipe::Stream(pipe) if pipe.is_at_end())
-        });
-        ended.is_some_and(|lane| {
+        })
+    }
+
+    fn be_told_of_an_end(&mut self) -> bool {
+        self.ended_lane().is_some_and(|lane| {
             self.end.sockets[lane.index()].end_told = true;
             self.deliver(Event::PeerClosed(lane), self.now());
             true
@@ -156,7 +164,7 @@ impl<M: Machine> Site<'_, M> {
         self.end.machine.event(self.shared, event, now);
     }
 
-    fn arm(&mut self) {
+    pub(super) fn arm(&mut self) {
         let wake = self.end.want.wake.filter(|wake| *wake != Tick::NEVER);
         let at = wake.map(|wake| self.world.firing(self.key.role, wake));
         if let Some(at) = at.filter(|at| Some(*at) != self.end.armed) {

@@ -1,16 +1,18 @@
 //! One operation of one machine: a send or a receive on one lane.
 
+use std::io::IoSlice;
 use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 
 use super::datagram::DatagramPipe;
+use super::flight::{Content, Offer};
 use super::outcome::Breach;
 use super::pipe::Pipe;
 use super::site::Site;
 use super::stream::StreamPipe;
 use super::world::Happening;
-use crate::{Batch, Consumed, Event, Gather, Machine, RecvMeta, RecvWant, SendWant};
+use crate::{Batch, Consumed, Event, Machine, RecvMeta, RecvWant, SendWant};
 
 /// Receiving.
 impl<M: Machine> Site<'_, M> {
@@ -41,7 +43,7 @@ impl<M: Machine> Site<'_, M> {
         }
     }
 
-    fn receive(&mut self) -> Result<bool, Breach> {
+    pub(super) fn receive(&mut self) -> Result<bool, Breach> {
         let Some(limit) = self.receive_limit() else { return Ok(false) };
         let from = self.key.role.peer();
         let lanes = self.lanes.len();
@@ -127,31 +129,49 @@ impl<M: Machine> Site<'_, M> {
         if self.end.want.send == SendWant::Nothing || self.end.sockets[lane.index()].is_dead {
             return Ok(false);
         }
-        let amount = match (self.end.want.send, &self.lanes[lane.index()][self.key.role]) {
-            (SendWant::Stream { max }, Pipe::Stream(pipe)) if max > 0 && pipe.room() > 0 => {
-                self.write_stream(lane, max)?
-            }
-            (SendWant::Datagrams { stride, max }, Pipe::Datagram(pipe))
-                if max > 0 && pipe.has_room(stride) =>
-            {
-                self.write_datagrams(lane, stride, max)?
-            }
-            (SendWant::Stream { max } | SendWant::Datagrams { max, .. }, _) if max > 0 => {
-                self.end.machine.refused(self.shared, lane, self.now());
+        let has_room = match (self.end.want.send, &self.lanes[lane.index()][self.key.role]) {
+            (SendWant::Stream { max } | SendWant::Datagrams { max, .. }, _) if max == 0 => {
                 return Ok(false);
             }
-            _ => return Ok(false),
+            (SendWant::Stream { .. }, Pipe::Stream(pipe)) => pipe.room() > 0,
+            (SendWant::Datagrams { stride, .. }, Pipe::Datagram(pipe)) => pipe.has_room(stride),
+            _ => false,
+        };
+        if !has_room {
+            self.end.machine.refused(self.shared, lane, self.now());
+            return Ok(false);
+        }
+        let offer = self.offer(lane)?;
+        match self.world.conditions.flights {
+            Some(flights) => self.launch(offer, flights),
+            None => self.take(offer),
+        }
+        Ok(true)
+    }
+
+    /// The system takes what it can of an offer.
+    pub(super) fn take(&mut self, offer: Offer) {
+        let Offer { lane, at, content } = offer;
+        let portion = self.world.writes.next();
+        let amount = match (&mut self.lanes[lane.index()][self.key.role], &content) {
+            (Pipe::Stream(pipe), Content::Stream(kept)) => {
+                write_gathered(pipe, &kept.slices(), portion)
+            }
+            (Pipe::Datagram(pipe), Content::Datagrams { bytes, stride }) => {
+                write_batch(pipe, (bytes, *stride), portion)
+            }
+            _ => 0,
         };
         self.end.received_last = false;
         self.world.operations += 1;
         self.reconsider();
-        self.end.machine.sent(self.shared, lane, amount, self.now());
+        self.end.machine.sent(self.shared, lane, amount, at);
         let key = self.outgoing_key(lane);
         self.lanes[lane.index()][key.from].transmit(key, self.world);
-        if matches!(self.end.want.send, SendWant::Datagrams { .. }) {
+        if matches!(content, Content::Datagrams { .. }) {
             self.count_out(lane, amount);
         }
-        Ok(true)
+        self.world.done_with(content);
     }
 
     /// Numbers datagrams as they are sent, and has their stamps told.
@@ -171,37 +191,37 @@ impl<M: Machine> Site<'_, M> {
         }
     }
 
-    fn write_stream(&mut self, lane: Lane, max: usize) -> Result<usize, Breach> {
-        let Pipe::Stream(pipe) = &mut self.lanes[lane.index()][self.key.role] else {
-            return Ok(0);
+    /// What the machine has to send.
+    fn offer(&mut self, lane: Lane) -> Result<Offer, Breach> {
+        let at = self.now();
+        let (machine, shared) = (&mut self.end.machine, &mut *self.shared);
+        let (is_empty, content) = match self.end.want.send {
+            SendWant::Datagrams { stride, max } => {
+                let mut batch = Batch::new(&mut self.world.scratch, stride, max);
+                machine.fill(shared, lane, &mut batch, at);
+                let bytes = batch.bytes().to_vec();
+                (batch.count() == 0, Content::Datagrams { bytes, stride })
+            }
+            SendWant::Stream { max } => {
+                let mut kept = self.world.kept_send();
+                let mut gather = kept.gather(max);
+                machine.gather(shared, lane, &mut gather);
+                let is_empty = gather.is_empty();
+                drop(gather);
+                (is_empty, Content::Stream(kept))
+            }
+            SendWant::Nothing => return Err(Breach::NothingToSend { lane }),
         };
-        let mut gather = Gather::new(&mut self.world.scratch, max);
-        self.end.machine.gather(self.shared, lane, &mut gather);
-        if gather.is_empty() {
-            return Err(Breach::NothingToSend { lane });
-        }
-        Ok(write_gathered(pipe, &gather, self.world.writes.next()))
-    }
-
-    fn write_datagrams(&mut self, lane: Lane, stride: usize, max: usize) -> Result<usize, Breach> {
-        let now = self.now();
-        let Pipe::Datagram(pipe) = &mut self.lanes[lane.index()][self.key.role] else {
-            return Ok(0);
-        };
-        let mut batch = Batch::new(&mut self.world.scratch, stride, max);
-        self.end.machine.fill(self.shared, lane, &mut batch, now);
-        if batch.count() == 0 {
-            return Err(Breach::NothingToSend { lane });
-        }
-        Ok(write_batch(pipe, &batch, self.world.writes.next()))
+        if is_empty { Err(Breach::NothingToSend { lane }) } else { Ok(Offer { lane, at, content }) }
     }
 }
 
 /// Writes what the socket takes, at most `portion` bytes; says how many.
-fn write_gathered(pipe: &mut StreamPipe, gather: &Gather<'_>, portion: usize) -> usize {
-    let amount = gather.len().min(pipe.room()).min(portion);
+fn write_gathered(pipe: &mut StreamPipe, slices: &[IoSlice<'_>], portion: usize) -> usize {
+    let amount =
+        slices.iter().map(|slice| slice.len()).sum::<usize>().min(pipe.room()).min(portion);
     let mut left = amount;
-    for slice in gather.slices() {
+    for slice in slices {
         let taken = slice.len().min(left);
         pipe.write(&slice[..taken]);
         left -= taken;
@@ -210,13 +230,11 @@ fn write_gathered(pipe: &mut StreamPipe, gather: &Gather<'_>, portion: usize) ->
 }
 
 /// Writes as many datagrams as the socket takes, at most `portion`; says how many.
-fn write_batch(pipe: &mut DatagramPipe, batch: &Batch<'_>, portion: usize) -> usize {
-    let bytes = batch.bytes();
+fn write_batch(pipe: &mut DatagramPipe, (bytes, stride): (&[u8], usize), portion: usize) -> usize {
     let mut amount = 0;
-    while amount < batch.count().min(portion) {
-        let start = amount * batch.stride();
-        let datagram = &bytes[start..bytes.len().min(start + batch.stride())];
-        if !pipe.has_room(datagram.len()) {
+    // One that is empty is one, too.
+    for datagram in bytes.chunks(stride.max(1)).chain(bytes.is_empty().then_some(bytes)) {
+        if amount == portion || !pipe.has_room(datagram.len()) {
             break;
         }
         pipe.write(datagram);

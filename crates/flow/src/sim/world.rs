@@ -8,10 +8,10 @@ use std::fmt;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 
-use super::chance::Portions;
+use super::chance::{Dice, Portions};
 use super::script::{Action, Fate, Passing};
 use super::{Conditions, Ends};
-use crate::Event;
+use crate::{Event, KeptSend};
 
 /// One machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -67,6 +67,8 @@ pub(super) enum Happening {
     Tell { end: EndKey, event: Event },
     /// A timer is due.
     Wake(EndKey),
+    /// It may be told what came of a send.
+    Land(EndKey),
     /// A pause is over.
     Resume,
     /// The test does something.
@@ -87,11 +89,14 @@ pub(super) struct World {
     pub(super) conditions: Conditions,
     pub(super) reads: Portions,
     pub(super) writes: Portions,
+    pub(super) flights: Dice,
     pub(super) operations: u64,
     /// Machines that are not over.
     pub(super) alive: usize,
     /// Where machines put what they write: the simulator's one buffer.
     pub(super) scratch: Vec<u8>,
+    /// For sends that the system has for a while.
+    pub(super) kept: Vec<KeptSend>,
     pub(super) totals_after_ns: Option<u64>,
     pub(super) fates: Option<Fates>,
     pub(super) tampering: Option<Tampering>,
@@ -109,9 +114,11 @@ impl World {
             conditions,
             reads: Portions::new(conditions.reads),
             writes: Portions::new(conditions.writes),
+            flights: Dice::new(conditions.flights.map_or(0, |flights| flights.seed)),
             operations: 0,
             alive: 0,
             scratch: vec![0; SCRATCH_BYTES],
+            kept: Vec::new(),
             totals_after_ns: None,
             fates: None,
             tampering: None,
@@ -137,6 +144,11 @@ impl World {
     /// What the clock of one end shows at a time of the simulation.
     pub(super) fn clock_at(&self, role: Role, at: Tick) -> Tick {
         self.conditions.clock_origins[role].plus_nanos(at.as_nanos())
+    }
+
+    /// Somewhere to keep the bytes of a send.
+    pub(super) fn kept_send(&mut self) -> KeptSend {
+        self.kept.pop().unwrap_or_else(|| KeptSend::new(SCRATCH_BYTES))
     }
 
     /// When a timer fires that one end wants at `wake` of its own clock.

@@ -2,6 +2,8 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
+mod flights;
+
 use std::cell::Cell;
 use std::rc::Rc;
 

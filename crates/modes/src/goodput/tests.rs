@@ -4,6 +4,7 @@
 
 mod corruption;
 mod failed_there;
+mod flights;
 mod window;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};

@@ -1,6 +1,7 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
 mod fate;
+mod flights;
 mod load;
 mod stamps;
 

@@ -17,6 +17,7 @@ use crate::pattern::SessionKey;
 use crate::samples::{SampleBuffer, SampleSink};
 use crate::sockets::SocketPlan;
 
+mod flights;
 mod lost_ends;
 
 const ONE_WAY_NS: u64 = 10_000_000;

@@ -2,6 +2,8 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated paths, and differs in one condition.
 
+mod flights;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -49,9 +51,18 @@ fn without_paths(
     delays_ms: &[u64],
     known: impl Iterator<Item = Lane>,
 ) -> Multipath {
+    let conditions = Conditions { max_steps: u64::MAX, ..Conditions::over(Link::new(MS)) };
+    without_paths_in(plan, delays_ms, known, conditions)
+}
+
+/// The same in a world of this kind.
+fn without_paths_in(
+    plan: &MultipathPlan,
+    delays_ms: &[u64],
+    known: impl Iterator<Item = Lane>,
+    conditions: Conditions,
+) -> Multipath {
     let session = SessionKey::from(Token([3; 16]));
-    let mut conditions = Conditions::over(Link::new(MS));
-    conditions.max_steps = u64::MAX;
     let mut sim = Sim::new(conditions, MultipathShared::new(plan), MultipathEchoShared::new(plan));
     let client = MultipathFlow::new(plan, session, FLOW, known);
     let server = MultipathEcho::new(plan, session, FLOW);

@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod faults;
+mod flights;
 mod seam;
 mod streams;
 mod toys;
