@@ -80,7 +80,7 @@ fn section(document: &CalibrationDocument, group: Option<&str>, title: &str) -> 
     let checks: Vec<Check> = outside
         .map(|row| Check {
             name: "figure".to_owned(),
-            passed: false,
+            passed: Some(false),
             text: row.sentence(),
             remedy: None,
         })
@@ -153,11 +153,11 @@ fn cells(document: &CalibrationDocument) -> Option<Section> {
     let checks = document.cells.iter().filter_map(|cell| {
         let why = cell.fault.as_ref().or_else(|| cell.shortcomings.first())?;
         let text = format!("{}: {why}", cell.name);
-        Some(Check { name: "cell".to_owned(), passed: false, text, remedy: None })
+        Some(Check { name: "cell".to_owned(), passed: Some(false), text, remedy: None })
     });
     let unseen = document.unseen.iter().map(|it| {
         let text = format!("no cell has shown {it}");
-        Check { name: "row".to_owned(), passed: false, text, remedy: None }
+        Check { name: "row".to_owned(), passed: Some(false), text, remedy: None }
     });
     let counted = document.cells.iter().filter(|cell| cell.counts()).count();
     let figure = |label: &str, count: usize| Figure::new(label, Value::Count(count as u64));

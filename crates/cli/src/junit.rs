@@ -79,8 +79,12 @@ fn suite(name: &str, checks: &[Check]) -> TestSuite {
         let is_asked = ["asserted", "not_changed"].contains(&check.name.as_str());
         let case = if is_asked { asked } else { &check.name };
         let mut status = TestCaseStatus::success();
-        if !check.passed {
+        if check.has_failed() {
             status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(check.text.as_str());
+        } else if check.is_unknown() {
+            // It can neither fail nor succeed with such a peer, and its readers know that as a case that was skipped.
+            status = TestCaseStatus::skipped();
             status.set_message(check.text.as_str());
         }
         let mut case = TestCase::new(case, status);
@@ -88,4 +92,26 @@ fn suite(name: &str, checks: &[Check]) -> TestSuite {
         suite.add_test_case(case);
     }
     suite
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_can_know_is_a_case_that_was_skipped() {
+        let check = |name: &str, passed| Check {
+            name: name.to_owned(),
+            passed,
+            text: format!("why {name}"),
+            remedy: None,
+        };
+        let checks = [check("a", Some(true)), check("b", None), check("c", Some(false))];
+        let suite = suite("goodput", &checks);
+        assert_eq!((suite.tests, suite.skipped, suite.failures, suite.errors), (3, 1, 1, 0));
+        let mut report = Report::new("pathscope");
+        report.add_test_suite(suite);
+        let text = report.to_string().expect("it is XML");
+        assert!(text.contains("<skipped message=\"why b\"/>"), "{text}");
+    }
 }

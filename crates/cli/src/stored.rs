@@ -144,7 +144,7 @@ impl Stored {
 
 /// What moved further than a comparison says that it may, as a sentence.
 pub fn moved(document: &ComparisonDocument) -> Option<Trouble> {
-    let failed = document.checks.iter().filter(|check| !check.passed);
+    let failed = document.checks.iter().filter(|check| check.has_failed());
     let failed: Vec<&str> = failed.map(|check| check.text.as_str()).collect();
     (!failed.is_empty()).then(|| Trouble::new(Failure::Check, failed.join("; ")))
 }
@@ -231,7 +231,7 @@ fn failure(document: &Document, presentation: &Presentation) -> Failure {
         OutcomeState::Interrupted | OutcomeState::CutOff | OutcomeState::Unknown => {
             Failure::Interrupted
         }
-        _ if checks.any(|check| !check.passed) => Failure::Check,
+        _ if checks.any(|check| check.has_failed()) => Failure::Check,
         _ => Failure::Peer,
     }
 }

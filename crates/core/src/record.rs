@@ -25,6 +25,39 @@ pub struct PeerFacts {
     pub name: String,
     /// The version of it that both ends spoke; absent where it has none, or none was told.
     pub protocol_version: Option<String>,
+    /// What its end counts and this one is told; everything, where nothing else is said.
+    #[serde(skip_serializing_if = "Tells::is_everything")]
+    pub tells: Tells,
+}
+
+/// What a kind of peer tells of what its end counts. What it never tells cannot be known: it is absent, and no check passes on it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Tells {
+    /// While a test runs, interval by interval.
+    pub intervals: bool,
+    /// When a test is over.
+    pub report: bool,
+    /// Whether what it received is what was sent. Where it does not, nothing that it received counts as compared.
+    pub verification: bool,
+}
+
+impl Tells {
+    /// As pathscope does.
+    pub const EVERYTHING: Self = Self { intervals: true, report: true, verification: true };
+    /// As peers do with whom no word is exchanged.
+    pub const NOTHING: Self = Self { intervals: false, report: false, verification: false };
+
+    /// Whether nothing is withheld.
+    pub fn is_everything(&self) -> bool {
+        *self == Self::EVERYTHING
+    }
+}
+
+impl Default for Tells {
+    fn default() -> Self {
+        Self::EVERYTHING
+    }
 }
 
 /// The program that wrote a document.
@@ -167,13 +200,14 @@ impl Caveat {
     }
 }
 
-/// Something that had to hold, and whether it did. A check that failed makes the exit code 5.
+/// Something that had to hold, and whether it did. A check that failed makes the exit code 5; one of which nobody can know whether it
+/// held does not.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Check {
     /// A stable name: `verified`, `counts_agree`.
     pub name: String,
-    /// Whether it held.
-    pub passed: bool,
+    /// Whether it held; absent where that cannot be known: it rests on counts that this kind of peer never tells.
+    pub passed: Option<bool>,
     /// A sentence with the numbers.
     pub text: String,
     /// Of one that did not hold: what to do about it, as the list of findings has it. Earlier documents do not say.
@@ -185,7 +219,27 @@ impl Check {
     /// One of a list, whether it held, and the sentence with the numbers.
     pub fn new(of: impl Finding, passed: bool, text: impl Into<String>) -> Self {
         let remedy = (!passed).then(|| of.definition().remedy.to_owned());
-        Self { name: of.name().to_owned(), passed, text: text.into(), remedy }
+        Self { name: of.name().to_owned(), passed: Some(passed), text: text.into(), remedy }
+    }
+
+    /// One of a list that rests on what the other end never tells, and a sentence that says so.
+    pub fn unknown(of: impl Finding, text: impl Into<String>) -> Self {
+        Self { name: of.name().to_owned(), passed: None, text: text.into(), remedy: None }
+    }
+
+    /// Whether it is known to have held.
+    pub fn has_held(&self) -> bool {
+        self.passed == Some(true)
+    }
+
+    /// Whether it is known not to have held.
+    pub fn has_failed(&self) -> bool {
+        self.passed == Some(false)
+    }
+
+    /// Whether nobody can know if it held.
+    pub const fn is_unknown(&self) -> bool {
+        self.passed.is_none()
     }
 }
 

@@ -63,7 +63,8 @@ fn section(experiment: &ExperimentResult) -> Section {
 
 /// What did not come out in a step; where all did, how much that was.
 fn checks(step: &StepResult) -> Vec<Check> {
-    let check = |passed, text| Check { name: step.name.clone(), passed, text, remedy: None };
+    let check =
+        |passed, text| Check { name: step.name.clone(), passed: Some(passed), text, remedy: None };
     let faults = step.faults();
     if !faults.is_empty() {
         return faults.into_iter().map(|text| check(false, text)).collect();

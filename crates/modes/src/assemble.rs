@@ -1,7 +1,7 @@
 //! What both ends said, as one measurement: summary, checks, caveats, verdict.
 
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{Caveat, FlowError, Substitution};
+use pathscope_core::record::{Caveat, Check, FlowError, Substitution};
 
 use crate::document::{Interval, Measurement};
 use crate::end::Hosts;
@@ -50,11 +50,7 @@ pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let mut summary = judged.summary;
     let of_probes = probes::summary(&test, (&mut client, server.as_ref()), &intervals, &beside);
     let mut caveats = Vec::new();
-    if server.is_none() {
-        caveats.push(Caveat::new(TestCaveat::ServerReportMissing,
-            "the server's report never came: what it received is unknown, and nothing is concluded from it",
-        ));
-    }
+    caveats.extend(untold(&judged.checks, server.is_some(), hosts));
     if let Some(of_probes) = of_probes {
         caveats.extend(probes::caveats(&test, &of_probes, &summary));
         summary.probe = Some(of_probes);
@@ -78,6 +74,35 @@ pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
         checks: judged.checks,
         caveats,
     }
+}
+
+/// What the server has not said, be it that it never does.
+fn untold(checks: &[Check], has_reported: bool, hosts: &Hosts) -> Option<Caveat> {
+    let tells = hosts.tells();
+    if tells.report && !has_reported {
+        return Some(Caveat::new(
+            TestCaveat::ServerReportMissing,
+            "the server's report never came: what it received is unknown, and nothing is concluded from it",
+        ));
+    }
+    let unknown: Vec<&str> =
+        checks.iter().filter(|it| it.is_unknown()).map(|it| &*it.name).collect();
+    if tells.report && unknown.is_empty() {
+        return None;
+    }
+    let name = hosts.peer.as_ref().map_or("", |peer| &peer.name);
+    let what = match (tells.report, tells.verification) {
+        (false, true) => "what it counted",
+        (true, _) => "whether what it received is right",
+        (false, false) => "what it counted, nor whether what it received is right",
+    };
+    let unknown = match unknown[..] {
+        [] => "no check rests on that".to_owned(),
+        [one] => format!("this end cannot verify {one}"),
+        _ => format!("this end cannot verify {}", unknown.join(", ")),
+    };
+    let text = format!("a server of the kind {name} does not tell {what}: {unknown}");
+    Some(Caveat::new(TestCaveat::PeerTellsLess, text))
 }
 
 /// The measurement that is under way: neither end has reported, and nothing is wrong with that.

@@ -208,7 +208,7 @@ mod tests {
         ] {
             let assertion: Assertion = typed.parse().expect(typed);
             let check = assertion.check(Some(number), 1);
-            assert_eq!((check.passed, check.text), (passed, format!("{typed}: {text}")));
+            assert_eq!((check.has_held(), check.text), (passed, format!("{typed}: {text}")));
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn what_is_not_there_does_not_hold() {
         let assertion: Assertion = "latency.rtt.p99<20ms".parse().expect("one");
         let check = assertion.check(None, 1);
-        assert!(!check.passed);
+        assert!(check.has_failed());
         assert_eq!(check.text, "latency.rtt.p99<20ms: this result has no such figure");
     }
 

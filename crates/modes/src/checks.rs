@@ -1,18 +1,76 @@
-//! Checks of several modes that are worded alike: of data, and of how flows ended. What the server has not said is not known,
-//! and what is not known does not hold.
+//! Checks of several modes that are worded alike: of data, of how flows ended, of counts. What the server has not said is not
+//! known, and what is not known does not hold; of what its kind never says, nobody can know whether it does.
 
 use pathscope_core::finding::Finding;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Check;
 
-/// Of data that the server received, where its report is missing.
-pub(crate) const UNKNOWN_DATA: &str =
-    "it is not known whether what the server received is right: it has not said";
+use crate::results::{Ends, Results};
+
+/// Why it is not known whether something held, as a sentence.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Unknown {
+    /// The server should have said it, and has not.
+    Unsaid(String),
+    /// Such a server never says it.
+    Untold(String),
+}
+
+impl Unknown {
+    /// `what` is not known since the server's report is missing.
+    fn without_report<M: Results>(ends: &Ends<'_, M>, what: &str) -> Self {
+        if ends.hosts.tells().report {
+            Self::Unsaid(format!("{what}: it has not said"))
+        } else {
+            Self::Untold(format!("{what}: such a server does not say"))
+        }
+    }
+
+    /// The same with more of it.
+    pub(crate) fn with(self, more: &str) -> Self {
+        match self {
+            Self::Unsaid(sentence) => Self::Unsaid(sentence + more),
+            Self::Untold(sentence) => Self::Untold(sentence + more),
+        }
+    }
+
+    /// The sentence.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Unsaid(sentence) | Self::Untold(sentence) => sentence,
+        }
+    }
+}
+
+/// Of data that the server received, where it has not said what it makes of them. One that compares and does not report says it by
+/// how its connections end.
+pub(crate) fn unknown_data<M: Results>(ends: &Ends<'_, M>) -> Option<Unknown> {
+    const WHAT: &str = "it is not known whether what the server received is right";
+    let tells = ends.hosts.tells();
+    if !tells.verification {
+        return Some(Unknown::Untold(format!("{WHAT}: such a server does not say")));
+    }
+    let is_missing = ends.server.is_none() && tells.report;
+    is_missing.then(|| Unknown::without_report(ends, WHAT))
+}
 
 /// Of flows, or of what else they are called, where the server's report is missing.
-pub(crate) fn unknown_end(what: &str, flows: u64) -> String {
+pub(crate) fn unknown_end<M: Results>(ends: &Ends<'_, M>, what: &str, flows: u64) -> Unknown {
     let flows = counted(flows, what);
-    format!("it is not known how {flows} ended at the server: it has not said")
+    Unknown::without_report(ends, &format!("it is not known how {flows} ended at the server"))
+}
+
+/// A check that compares what both ends count: absent where the server's report is missing, and unknown where there is never one.
+pub(crate) fn of_counts<M: Results>(
+    ends: &Ends<'_, M>,
+    check: impl Finding,
+    compared: impl FnOnce(&M::Report, &M::Report) -> Check,
+) -> Option<Check> {
+    const UNTOLD: &str = "it is not known what the server counted: such a server does not say";
+    match ends.of_server() {
+        Some(server) => Some(compared(ends.of_client(), server)),
+        None => (!ends.hosts.tells().report).then(|| Check::unknown(check, UNTOLD)),
+    }
 }
 
 /// Of flows, or of what else they are called, all of which came to their end.
@@ -27,9 +85,14 @@ pub(crate) fn all_ended(what: &str, flows: u64) -> String {
 pub(crate) fn of_ends(
     check: impl Finding,
     wrong: Option<String>,
-    unknown: Option<String>,
+    unknown: Option<Unknown>,
     right: String,
 ) -> Check {
-    let passed = wrong.is_none() && unknown.is_none();
-    Check::new(check, passed, wrong.or(unknown).unwrap_or(right))
+    match (wrong, unknown) {
+        (Some(sentence), _) | (None, Some(Unknown::Unsaid(sentence))) => {
+            Check::new(check, false, sentence)
+        }
+        (None, Some(Unknown::Untold(sentence))) => Check::unknown(check, sentence),
+        (None, None) => Check::new(check, true, right),
+    }
 }

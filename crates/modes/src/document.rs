@@ -214,7 +214,7 @@ impl Document {
         self.measurements
             .iter()
             .flat_map(|measurement| &measurement.checks)
-            .filter(|check| !check.passed)
+            .filter(|check| check.has_failed())
     }
 }
 

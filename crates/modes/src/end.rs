@@ -1,7 +1,7 @@
 //! What an end says of itself beside its flows, whatever is measured, and the machines at both ends.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::record::{FlowErrorKind, Host, PeerFacts, StoodStill, WorkerUsage};
+use pathscope_core::record::{FlowErrorKind, Host, PeerFacts, StoodStill, Tells, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +131,11 @@ impl Hosts {
             (one, other) => one == other,
         };
         is_one && self.is_one_machine()
+    }
+
+    /// What the other end tells of its counts; everything, where nothing else is known of it.
+    pub fn tells(&self) -> Tells {
+        self.peer.as_ref().map_or(Tells::EVERYTHING, |peer| peer.tells)
     }
 
     /// Both of them, as far as they are known.

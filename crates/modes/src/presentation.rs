@@ -41,7 +41,7 @@ pub(crate) fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurem
     let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
     let is_repeated = document.rounds.is_some();
     let is_shown = move |(number, measurement): &(u64, &Measurement)| {
-        let has_failed = || measurement.checks.iter().any(|check| !check.passed);
+        let has_failed = || measurement.checks.iter().any(|check| check.has_failed());
         let is_one_of_many = is_repeated && measurement.run.is_some();
         (found.is_none_or(|found| found == Some(*number)) && !is_one_of_many) || has_failed()
     };
@@ -87,7 +87,7 @@ fn context(document: &Document) -> Vec<Figure> {
 }
 
 /// Who was at the other end.
-fn peer(PeerFacts { name, protocol_version }: &PeerFacts) -> String {
+fn peer(PeerFacts { name, protocol_version, .. }: &PeerFacts) -> String {
     let version = protocol_version.as_ref().map(|version| format!(", protocol version {version}"));
     format!("{name}{}", version.unwrap_or_default())
 }

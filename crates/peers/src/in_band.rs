@@ -319,7 +319,7 @@ impl ClientDialogue for InBand {
     }
 
     fn peer_facts(&self) -> Option<PeerFacts> {
-        let facts = || PeerFacts { name: self.name.to_owned(), protocol_version: None };
+        let facts = || PeerFacts { name: self.name.to_owned(), ..PeerFacts::default() };
         self.has_met.then(facts)
     }
 }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
+use pathscope_core::record::Tells;
 use pathscope_modes::groups::Test;
 
 use crate::Refusal;
@@ -71,6 +72,13 @@ macro_rules! peers {
             pub const fn known_by(self) -> KnownBy {
                 match self {
                     $(Self::$kind => <$peer as Peer>::KNOWN_BY,)*
+                }
+            }
+
+            /// What a client of this kind is told of what its server counts.
+            pub const fn tells(self) -> Tells {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::TELLS,)*
                 }
             }
 

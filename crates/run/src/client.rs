@@ -11,7 +11,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::presentation::{Presentation, Row};
-use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
+use pathscope_core::record::{Caveat, FlowError, Host, PeerFacts, Substitution};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::assertion::{self, Assertion};
 use pathscope_modes::comparison;
@@ -295,7 +295,9 @@ impl ClientRun<'_> {
                 && driver.dialogue.stopped_by_server().is_none()
                 && stop.reason().is_none();
             self.document.hosts.server = driver.dialogue.server_host().cloned();
-            self.document.hosts.peer = driver.dialogue.peer_facts();
+            let tells = self.peer.tells();
+            let facts = driver.dialogue.peer_facts();
+            self.document.hosts.peer = facts.map(|facts| PeerFacts { tells, ..facts });
             if let Some(findings) = findings {
                 // A connection whose ends do not count the same is an error that only both reports together show.
                 for disagreement in findings.disagreements() {
@@ -438,13 +440,14 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             server: None,
             failed_there: Vec::new(),
         };
+        let pairs = Pairs::new(run.peer.tells().intervals);
         Self {
             run,
             server,
             cookie,
             findings,
             started: None,
-            pairs: Pairs::default(),
+            pairs,
             still: StillRows::default(),
             checkpoint: Tick::ZERO,
         }

@@ -1,7 +1,7 @@
 //! What follows from figures in words, the same in every view for people.
 
 use pathscope_core::error::Failure;
-use pathscope_core::record::Verdict;
+use pathscope_core::record::{Check, Verdict};
 
 use crate::view::Detail;
 
@@ -30,6 +30,11 @@ pub fn evidence(verdict: &Verdict, detail: Detail) -> String {
 /// The text, or where there is none what the thing is called.
 pub fn or_name(text: &str, name: &str) -> String {
     if text.trim().is_empty() { words_of(name) } else { text.to_owned() }
+}
+
+/// A check of which nobody can know whether it held.
+pub fn unknown(check: &Check) -> String {
+    format!("unknown: {}: {}", words_of(&check.name), check.text)
 }
 
 /// A stable name as words: `counts_agree` is `counts agree`.

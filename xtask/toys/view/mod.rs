@@ -40,7 +40,7 @@ impl<'out> Toy<'out> {
             writeln!(self.out, "  distribution {distribution:?}")?;
         }
         for check in &section.checks {
-            writeln!(self.out, "  check {}: {}", check.name, check.passed)?;
+            writeln!(self.out, "  check {}: {}", check.name, check.has_held())?;
         }
         for caveat in &section.caveats {
             writeln!(self.out, "  caveat {}", caveat.name)?;

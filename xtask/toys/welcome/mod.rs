@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
+use pathscope_core::record::Tells;
 use pathscope_modes::groups::Test;
 
 use crate::Refusal;
@@ -33,6 +34,7 @@ impl Peer for WelcomeToy {
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Arrival;
     const LISTENER: Listener = Listener::Own;
+    const TELLS: Tells = Tells::NOTHING;
     const FIRST_BYTES: usize = 0;
     const CAVEATS: &'static [FindingDefinition] = &[];
 

@@ -1,5 +1,7 @@
 //! Whatever the other end reports makes a measurement, and whatever a file says is shown: nothing of it panics.
 
+mod untold;
+
 use std::cell::Cell;
 
 use crate::document::Document;

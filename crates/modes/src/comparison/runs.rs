@@ -144,7 +144,7 @@ fn run(
     // What has another name now is nothing under the old one.
     let is_empty = |it: &Found| is_renewed && it.kind().starts_with("latency.rtt.");
     let found = found.iter().filter(|it| !is_empty(it));
-    let failed = measurement.checks.iter().find(|check| !check.passed);
+    let failed = measurement.checks.iter().find(|check| check.has_failed());
     let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
     Run {
         name: name.clone(),

@@ -18,7 +18,7 @@ const LAG_TOLD_NS: u64 = 10_000_000;
 pub fn checks(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Vec<Check> {
     let verified = (plan.verify != Verify::Off).then(|| verified(plan, ends));
     let all = verified.into_iter().chain([completed(plan, ends)]);
-    all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
+    all.chain(checks::of_counts(ends, DatagramsCheck::CountsAgree, counts_agree)).collect()
 }
 
 /// Every received byte that was looked at was what it must be.
@@ -28,7 +28,7 @@ fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let first = first.map_or_else(String::new, DatagramCorruption::text);
     let wrong = (corrupt > 0)
         .then(|| format!("{} not what was sent; {first}", counted(corrupt, "datagram")));
-    let is_unknown = ends.server.is_none() && plan.is_up();
+    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
     let right = match total(ends.reports().map(|end| end.received)) {
         received if plan.verify == Verify::Sampled => format!(
             "of {} received, one byte in 16 was checked, and none was wrong",
@@ -38,7 +38,6 @@ fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
         1 => "the 1 received datagram is what was sent".to_owned(),
         received => format!("all {} received datagrams are what was sent", count(received)),
     };
-    let unknown = is_unknown.then(|| checks::UNKNOWN_DATA.to_owned());
     checks::of_ends(DatagramsCheck::Verified, wrong, unknown, right)
 }
 
@@ -48,9 +47,9 @@ fn completed(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let error = ends.reports().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
     let why = error.map_or_else(String::new, |error| format!(": {}", error.text));
     let wrong = (failed > 0).then(|| format!("{} failed{why}", counted(failed, "flow")));
-    let unknown =
-        ends.server.is_none().then(|| checks::unknown_end("flow", plan.connections.into()));
-    let right = checks::all_ended("flow", plan.connections.into());
+    let flows = plan.connections.into();
+    let unknown = ends.server.is_none().then(|| checks::unknown_end(ends, "flow", flows));
+    let right = checks::all_ended("flow", flows);
     checks::of_ends(DatagramsCheck::Completed, wrong, unknown, right)
 }
 
@@ -185,7 +184,7 @@ mod tests {
             let receiver =
                 DatagramsReport { received: count, expected: Some(count), ..Default::default() };
             let all = checks(&plan(), &Ends::of_reports(&sender, Some(&receiver)));
-            all.into_iter().map(|check| (check.passed, check.text)).collect::<Vec<_>>()
+            all.into_iter().map(|check| (check.has_held(), check.text)).collect::<Vec<_>>()
         };
         for (count, received, agree) in [
             (0, "no datagram came, so none was wrong", "0 datagrams up, 0 down"),

@@ -7,6 +7,7 @@ use super::figures::GROUP;
 use super::findings::{self, DatagramsCaveat, DatagramsCheck};
 use super::{DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, verdict};
 use crate::figure::Group;
+use crate::load::Verify;
 use crate::results::{Ends, Results, Slice};
 
 impl Results for DatagramsPlan {
@@ -31,7 +32,11 @@ impl Results for DatagramsPlan {
     fn halve(_: &mut DatagramsReport) {}
 
     fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
-        DatagramsSummary::of(self, ends.of_client(), ends.of_server())
+        let mut summary = DatagramsSummary::of(self, ends.of_client(), ends.of_server());
+        if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
+            up.verify = Some(Verify::Off);
+        }
+        summary
     }
 
     fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {

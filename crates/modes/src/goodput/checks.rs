@@ -9,7 +9,7 @@ use pathscope_core::record::{Check, FlowErrorKind};
 
 use super::findings::GoodputCheck;
 use super::{GoodputPlan, GoodputReport, GoodputSummary, disagreements, errors};
-use crate::checks::{self, UNKNOWN_DATA};
+use crate::checks::{self, Unknown};
 use crate::load::Verify;
 use crate::results::Ends;
 
@@ -17,7 +17,7 @@ use crate::results::Ends;
 /// [taken in](super::both_ends::take_in) what the server found.
 pub fn checks(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Vec<Check> {
     let all = verified(plan, ends).into_iter().chain([completed(plan, ends)]);
-    all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
+    all.chain(checks::of_counts(ends, GoodputCheck::CountsAgree, counts_agree)).collect()
 }
 
 /// Every received byte that was looked at was what it must be.
@@ -31,10 +31,10 @@ fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Option<Check> {
         let first = first_damage(ends).map_or_else(String::new, |it| format!("; {it}"));
         format!("wrong data on {}{first}", counted(corrupt, "connection"))
     });
-    let unknown = (plan.is_up() && ends.server.is_none()).then(|| {
-        let own = format!("; all {} bytes that the client received are right", count(received));
-        let own = if received > 0 && plan.verify == Verify::Full { own.as_str() } else { "" };
-        format!("{UNKNOWN_DATA}{own}")
+    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up()).map(|unknown| {
+        let own = ends.of_client().received_bytes;
+        let right = format!("; all {} bytes that the client received are right", count(own));
+        unknown.with(if own > 0 && plan.verify == Verify::Full { &right } else { "" })
     });
     let right = if plan.verify == Verify::Sampled {
         format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))
@@ -71,10 +71,11 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
     let planned = plan.connections_in_all().filter(|_| !is_open);
     let total = planned.unwrap_or(ended.saturating_add(failed));
     let failed = failed.max(total.saturating_sub(ended));
-    let unknown = (unknown > 0).then(|| checks::unknown_end("connection", unknown));
+    let unknown = (unknown > 0).then(|| checks::unknown_end(ends, "connection", unknown));
     let wrong = (failed > 0).then(|| {
         let of_all = format!("{} of {} failed", count(failed), counted(total, "connection"));
-        let told = [Some(of_all), first_failure(ends), unknown.clone()];
+        let unknown = unknown.as_ref().map(|unknown| unknown.text().to_owned());
+        let told = [Some(of_all), first_failure(ends), unknown];
         told.into_iter().flatten().collect::<Vec<_>>().join("; ")
     });
     let cut = (cut > 0).then(|| {
@@ -83,7 +84,11 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
     });
     // The server may have seen those otherwise.
     let unsaid = cut.as_ref().filter(|_| ends.server.is_none());
-    let unsaid = unsaid.map(|cut| format!("{cut}; the server has not said how it saw them"));
+    let is_told = ends.hosts.tells().report;
+    let unsaid = unsaid.map(|cut| match is_told {
+        true => Unknown::Unsaid(format!("{cut}; the server has not said how it saw them")),
+        false => Unknown::Untold(format!("{cut}; such a server does not say how it saw them")),
+    });
     let right = cut.unwrap_or_else(|| checks::all_ended("connection", total));
     checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid), right)
 }
@@ -153,7 +158,7 @@ mod tests {
     fn said(client: &GoodputReport, server: &GoodputReport) -> (bool, String) {
         let check = verified(&of(9, Pattern::Duplex), &Ends::of_reports(client, Some(server)));
         let check = check.expect("something was checked");
-        (check.passed, check.text)
+        (check.has_held(), check.text)
     }
 
     #[test]
@@ -189,7 +194,8 @@ mod tests {
             checks.into_iter().map(|check| (check.name, check.passed)).collect::<Vec<_>>()
         };
         let named = |verified, completed| {
-            [("verified".to_owned(), verified), ("completed".to_owned(), completed)]
+            [("verified", verified), ("completed", completed)]
+                .map(|(name, it)| (name.to_owned(), Some(it)))
         };
         assert_eq!(held(Pattern::Push), named(false, false));
         // All that was received, the client received.

@@ -10,6 +10,7 @@ use super::{
     disagreements, verdict::verdict,
 };
 use crate::figure::Group;
+use crate::load::Verify;
 use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 use crate::times::ConnectionTimes;
 
@@ -43,7 +44,10 @@ impl Results for GoodputPlan {
     }
 
     fn summary(&self, ends: &Ends<'_, Self>, intervals: &[Slice<'_, Self>]) -> Self::Summary {
-        let summary = GoodputSummary::of(self, ends.of_client(), ends.of_server());
+        let mut summary = GoodputSummary::of(self, ends.of_client(), ends.of_server());
+        if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
+            (up.verified, up.verify) = (false, Some(Verify::Off));
+        }
         let seconds = ends.client.facts.elapsed_ns as f64 / 1e9;
         let is_rate = self.replaces() && seconds > 0.0;
         let completed_per_second = is_rate.then(|| summary.completed as f64 / seconds);

@@ -15,7 +15,8 @@ const HEADERS: u64 = 40 + 8;
 /// What has to hold.
 pub fn checks(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Vec<Check> {
     let all = verified(plan, ends).into_iter().chain([completed(plan, ends)]);
-    all.chain(ends.of_server().map(|server| accounted(plan, ends.of_client(), server))).collect()
+    let accounted = |client: &_, server: &_| accounted(plan, client, server);
+    all.chain(checks::of_counts(ends, MediaCheck::Accounted, accounted)).collect()
 }
 
 /// Every datagram was what was sent.
@@ -31,11 +32,10 @@ fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<Check> {
         });
     let wrong = (damaged > 0)
         .then(|| format!("{} came with wrong bytes{first}", counted(damaged, "datagram")));
-    let is_unknown = ends.server.is_none() && plan.is_up();
-    let unknown = is_unknown.then(|| checks::UNKNOWN_DATA.to_owned());
+    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
     let right =
         format!("all bytes of {} are the bytes that were sent", counted(received, "datagram"));
-    let is_told = received > 0 || damaged > 0 || is_unknown;
+    let is_told = received > 0 || damaged > 0 || unknown.is_some();
     is_told.then(|| checks::of_ends(MediaCheck::Verified, wrong, unknown, right))
 }
 
@@ -52,7 +52,7 @@ fn completed(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Check {
         let first = first.unwrap_or_default();
         format!("{} of {} failed{first}", count(failed), counted(streams, "stream"))
     });
-    let unknown = ends.server.is_none().then(|| checks::unknown_end("stream", streams));
+    let unknown = ends.server.is_none().then(|| checks::unknown_end(ends, "stream", streams));
     let right = checks::all_ended("stream", streams);
     checks::of_ends(MediaCheck::Completed, wrong, unknown, right)
 }

@@ -222,13 +222,15 @@ fn what_limited_runs_is_counted_for_each_side() {
 #[test]
 fn checks_and_caveats_of_all_runs_are_told_once_with_how_many_runs_have_them() {
     let section = six_runs(|at, run| {
-        let check = |name: &str, passed| Check {
+        let check = |name: &str, passed: Option<bool>| Check {
             name: name.to_owned(),
             passed,
             text: format!("run {at}"),
-            remedy: (!passed).then(|| "look".to_owned()),
+            remedy: (passed == Some(false)).then(|| "look".to_owned()),
         };
-        run.checks = vec![check("always", true), check("mostly", at != 3)];
+        let never = (at != 4).then_some(true);
+        run.checks =
+            vec![check("always", Some(true)), check("mostly", Some(at != 3)), check("some", never)];
         let caveat =
             |name: &str| Caveat { name: name.to_owned(), text: format!("run {at}"), remedy: None };
         run.caveats = vec![caveat("everywhere")];
@@ -241,8 +243,9 @@ fn checks_and_caveats_of_all_runs_are_told_once_with_how_many_runs_have_them() {
     assert_eq!(
         checks,
         [
-            (true, "always: held in all 6 runs"),
-            (false, "it did not hold in 1 of 6 runs, first: run 3")
+            (Some(true), "always: held in all 6 runs"),
+            (Some(false), "it did not hold in 1 of 6 runs, first: run 3"),
+            (None, "some: held in 5 of 6 runs, and of the others nobody can know")
         ]
     );
     assert_eq!(section.checks[1].remedy.as_deref(), Some("look"));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use pathscope_core::finding::Finding as _;
 use pathscope_core::presentation::{Figure, Section, Shape, Source, Table, Value};
-use pathscope_core::quantity::count;
+use pathscope_core::quantity::{count, counted};
 use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 use pathscope_core::stats::LatencyHistogram;
 
@@ -86,31 +86,41 @@ fn named<'run>(verdicts: impl Iterator<Item = &'run Verdict>) -> Vec<Named> {
 
 /// Each check once: in how many runs it held. What did not hold stands with its numbers where its run is told.
 fn checks(runs: &[&Measurement]) -> Vec<Check> {
-    let mut names: Vec<(&str, u64, u64, Option<&Check>)> = Vec::new();
+    let mut names: Vec<(&str, [u64; 3], Option<&Check>)> = Vec::new();
     for check in runs.iter().flat_map(|run| &run.checks) {
         let place = names.iter().position(|(name, ..)| *name == check.name).unwrap_or_else(|| {
-            names.push((&check.name, 0, 0, None));
+            names.push((&check.name, [0; 3], None));
             names.len() - 1
         });
-        let (_, all, held, failed) = &mut names[place];
+        let (_, [all, held, unknown], failed) = &mut names[place];
         *all += 1;
-        *held += u64::from(check.passed);
-        *failed = failed.or_else(|| Some(check).filter(|check| !check.passed));
+        *held += u64::from(check.has_held());
+        *unknown += u64::from(check.is_unknown());
+        *failed = failed.or_else(|| Some(check).filter(|check| check.has_failed()));
     }
-    let told = names.into_iter().map(|(name, all, held, failed)| {
+    let told = names.into_iter().map(|(name, [all, held, unknown], failed)| {
         let words = name.replace('_', " ");
         let text = match failed {
+            None if unknown > 0 => format!(
+                "{words}: held in {} of {}, and of the others nobody can know",
+                count(held),
+                counted(all, "run")
+            ),
             None if all == 1 => format!("{words}: held in 1 run"),
             None => format!("{words}: held in all {} runs", count(all)),
             Some(first) => format!(
                 "it did not hold in {} of {} runs, first: {}",
-                count(all - held),
+                count(all - held - unknown),
                 count(all),
                 first.text
             ),
         };
         let remedy = failed.and_then(|check| check.remedy.clone());
-        Check { name: name.to_owned(), passed: failed.is_none(), text, remedy }
+        let passed = match failed {
+            None if unknown > 0 => None,
+            failed => Some(failed.is_none()),
+        };
+        Check { name: name.to_owned(), passed, text, remedy }
     });
     told.collect()
 }

@@ -509,6 +509,7 @@ impl ClientDialogue for Client {
         self.server.as_ref().map(|server| PeerFacts {
             name: PROTOCOL.to_owned(),
             protocol_version: Some(server.version.to_string()),
+            ..PeerFacts::default()
         })
     }
 

@@ -3,6 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
+use pathscope_core::record::Tells;
 
 use super::findings::NativeCaveat;
 use super::{
@@ -31,6 +32,7 @@ impl Peer for Native {
     const CONTROL: Control = Control::Connection;
     const KNOWN_BY: KnownBy = KnownBy::Seat;
     const LISTENER: Listener = Listener::Shared;
+    const TELLS: Tells = Tells::EVERYTHING;
     const FIRST_BYTES: usize = LONG_OPENING_BYTES;
     const CAVEATS: &'static [FindingDefinition] = NativeCaveat::ALL;
 

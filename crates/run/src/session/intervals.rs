@@ -94,14 +94,21 @@ impl Collector {
 
 /// Intervals of both ends, paired by number. One that the other end does not report in time is shown
 /// without it, and completed in the document if it still comes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pairs {
     /// All of them so far.
     pub intervals: Vec<Interval>,
     shown: usize,
+    /// Whether the other end reports any.
+    is_told: bool,
 }
 
 impl Pairs {
+    /// None yet; `is_told`: the other end reports its own.
+    pub const fn new(is_told: bool) -> Self {
+        Self { intervals: Vec::new(), shown: 0, is_told }
+    }
+
     /// One end of an interval.
     pub fn add(&mut self, whose: Role, interval: EndInterval) {
         // They come nearly in order: a number far ahead is not believed.
@@ -125,7 +132,8 @@ impl Pairs {
         let newest = self.intervals.iter().rposition(|interval| interval.client.is_some());
         let is_late = newest.is_some_and(|newest| self.shown + 2 <= newest);
         let next = self.intervals.get(self.shown)?;
-        if !is_over && !is_late && (next.client.is_none() || next.server.is_none()) {
+        let is_whole = next.client.is_some() && (next.server.is_some() || !self.is_told);
+        if !is_over && !is_late && !is_whole {
             return None;
         }
         self.shown += 1;
@@ -222,7 +230,10 @@ mod tests {
     #[test]
     fn a_silent_other_end_does_not_hold_the_rows_back() {
         let of = |index| EndInterval { index, ..EndInterval::default() };
-        let mut pairs = Pairs::default();
+        let mut untold = Pairs::new(false);
+        untold.add(Role::Client, of(0));
+        assert!(untold.take_shown(false).is_some(), "nobody else tells of it");
+        let mut pairs = Pairs::new(true);
         pairs.add(Role::Client, of(0));
         assert!(pairs.take_shown(false).is_none());
         pairs.add(Role::Client, of(1));
@@ -237,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_number_far_ahead_is_not_believed() {
-        let mut pairs = Pairs::default();
+        let mut pairs = Pairs::new(true);
         pairs.add(Role::Server, EndInterval { index: u64::MAX, ..EndInterval::default() });
         assert!(pairs.intervals.is_empty());
     }

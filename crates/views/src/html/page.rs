@@ -14,7 +14,7 @@ use pathscope_core::stats::half_octave_edge_ns;
 
 use super::charts::{self, ChartData};
 use super::{bars, pictures, scatter};
-use crate::findings::{ending, evidence, or_name, words_of};
+use crate::findings::{ending, evidence, or_name, unknown, words_of};
 use crate::grid::Grid;
 use crate::value::shown_alone;
 use crate::view::Detail;
@@ -127,8 +127,9 @@ fn section(
     Drawn { section, charts, backgrounds }: &Drawn<'_>,
     numbers: &mut impl Iterator<Item = usize>,
 ) -> Markup {
-    let failed = section.checks.iter().filter(|check| !check.passed);
-    let held = section.checks.iter().filter(|check| check.passed);
+    let failed = section.checks.iter().filter(|check| check.has_failed());
+    let held = section.checks.iter().filter(|check| check.has_held());
+    let open = section.checks.iter().filter(|check| check.is_unknown());
     let (first, rest) = section.figures.split_at(section.figures.len().min(HEADLINES));
     html! {
         section {
@@ -146,6 +147,7 @@ fn section(
             @if !rest.is_empty() { (figures(rest)) }
             @for it in &section.tables { (table(it)) }
             @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
+            @for check in open { p.note { "? " (clean(&unknown(check))) } }
             (caveats(&section.caveats))
             @for (background, drawn) in backgrounds {
                 @for (chart, number) in drawn.iter().zip(numbers.by_ref()) { (self::chart(chart, number)) }

@@ -10,7 +10,7 @@ use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section, T
 use pathscope_core::record::Caveat;
 use pathscope_core::shell::command_line;
 
-use crate::findings::{or_name, words_of};
+use crate::findings::{or_name, unknown, words_of};
 use crate::grid::Grid;
 use crate::value::shown_alone;
 
@@ -37,7 +37,7 @@ fn section(blocks: &mut Vec<String>, section: &Section) {
         blocks.push(format!("## {}", words(&section.title)));
     }
     blocks.push(words(&section.subtitle));
-    let failed = section.checks.iter().filter(|check| !check.passed);
+    let failed = section.checks.iter().filter(|check| check.has_failed());
     let failed = failed.map(|check| {
         let (name, text) = (words(&words_of(&check.name)), words(&check.text));
         format!("- **FAILED** {name}: {text}{}", remedy(check.remedy.as_deref()))
@@ -51,9 +51,11 @@ fn section(blocks: &mut Vec<String>, section: &Section) {
     blocks.extend(section.verdict.iter().map(|verdict| {
         format!("**{}**{}", words(&verdict.text), remedy(verdict.remedy.as_deref()))
     }));
-    let held = section.checks.iter().filter(|check| check.passed && !check.text.is_empty());
-    blocks
-        .push(held.map(|check| format!("- {}", words(&check.text))).collect::<Vec<_>>().join("\n"));
+    let held = section.checks.iter().filter(|check| check.has_held() && !check.text.is_empty());
+    let held = held.map(|check| format!("- {}", words(&check.text)));
+    let open = section.checks.iter().filter(|check| check.is_unknown());
+    let open = open.map(|check| format!("- {}", words(&unknown(check))));
+    blocks.push(held.chain(open).collect::<Vec<_>>().join("\n"));
     blocks.extend(section.caveats.iter().map(caveat));
 }
 

@@ -32,13 +32,19 @@ fn presentation() -> Presentation {
             checks: vec![
                 Check {
                     name: "counts_agree".to_owned(),
-                    passed: false,
+                    passed: Some(false),
                     text: "3 of 4".to_owned(),
                     remedy: Some("ask <b>".to_owned()),
                 },
                 Check {
                     name: "verified".to_owned(),
-                    passed: true,
+                    passed: None,
+                    text: "it is not told".to_owned(),
+                    remedy: None,
+                },
+                Check {
+                    name: "all".to_owned(),
+                    passed: Some(true),
                     text: "all bytes".to_owned(),
                     remedy: None,
                 },
@@ -59,7 +65,8 @@ fn a_result_is_a_page() {
          - **FAILED** counts agree: 3 of 4 (remedy: ask &lt;b>)\n\n\
          | figure | value |  |\n|---|--:|---|\n| round trip | 1.5 ms |  |\n\n\
          | step | expected, Mbit/s | measured, Mbit/s | why |\n|---|--:|--:|---|\n\
-         | a\\|b | 20.00 | 19.10 |  |\n| b | 1.000 | – | x y |\n\n- all bytes\n\n\
+         | a\\|b | 20.00 | 19.10 |  |\n| b | 1.000 | – | x y |\n\n- all bytes\n\
+         - unknown: verified: it is not told\n\n\
          command\n\n````text\npathscope '```'\n````\n"
     );
 }

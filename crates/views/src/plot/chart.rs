@@ -124,7 +124,7 @@ pub fn main(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Op
         Some((kind, sentence)) => remarks.push(bad(format!("{}: {sentence}", ending(kind, true)))),
         None => remarks.extend(
             checks
-                .filter(|it| !it.passed)
+                .filter(|it| it.has_failed())
                 .take(MOST_CHECKS)
                 .map(|it| bad(or_name(&it.text, &it.name))),
         ),

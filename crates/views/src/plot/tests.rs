@@ -208,7 +208,7 @@ fn what_failed_is_told_in_the_picture() {
     let mut section = of_a_rate("goodput up");
     section.checks = vec![Check {
         name: "verified".to_owned(),
-        passed: false,
+        passed: Some(false),
         text: "wrong data at byte 7".to_owned(),
         remedy: None,
     }];

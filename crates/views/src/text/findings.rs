@@ -10,18 +10,22 @@ use crate::view::Detail;
 
 /// Adds the checks that failed, each so that it cannot be missed; in full also what to do about each.
 pub fn failed_checks(page: &mut Page, checks: &[Check], detail: Detail) {
-    for check in checks.iter().filter(|check| !check.passed) {
+    for check in checks.iter().filter(|check| check.has_failed()) {
         let line = Line::indented(2).with(Style::Bad, "✗ FAILED").with(Style::Plain, "  ");
         page.sentence(line, Style::Bad, &format!("{}: {}", words_of(&check.name), check.text));
         remedy(page, check.remedy.as_deref(), detail);
     }
 }
 
-/// Adds the checks that held.
+/// Adds the checks that held, and those of which nobody can know.
 pub fn passed_checks(page: &mut Page, checks: &[Check]) {
-    for check in checks.iter().filter(|check| check.passed) {
+    for check in checks.iter().filter(|check| check.has_held()) {
         let line = Line::indented(2).with(Style::Good, "✓").with(Style::Plain, " ");
         page.sentence(line, Style::Plain, &or_name(&check.text, &check.name));
+    }
+    for check in checks.iter().filter(|check| check.is_unknown()) {
+        let line = Line::indented(2).with(Style::Warning, "?").with(Style::Plain, " ");
+        page.sentence(line, Style::Plain, &findings::unknown(check));
     }
 }
 

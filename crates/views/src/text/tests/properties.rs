@@ -80,10 +80,11 @@ fn figure(text: BoxedStrategy<String>, value: BoxedStrategy<Value>) -> BoxedStra
 fn findings(
     text: BoxedStrategy<String>,
 ) -> BoxedStrategy<(Vec<Check>, Option<Verdict>, Vec<Caveat>)> {
-    let check = (text.clone(), any::<bool>(), text.clone()).prop_map(|(name, passed, text)| {
-        let remedy = Some(text.clone());
-        Check { name, passed, text, remedy }
-    });
+    let check =
+        (text.clone(), any::<Option<bool>>(), text.clone()).prop_map(|(name, passed, text)| {
+            let remedy = Some(text.clone());
+            Check { name, passed, text, remedy }
+        });
     let evidence = (text.clone(), any::<f64>(), text.clone(), any::<bool>())
         .prop_map(|(name, value, text, decides)| Evidence { name, value, text, decides });
     let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {

@@ -34,6 +34,7 @@ pub fn too_few(percent: f64) -> Value {
 }
 
 fn check(name: &str, passed: bool, text: &str) -> Check {
+    let passed = Some(passed);
     Check { name: name.to_owned(), passed, text: text.to_owned(), remedy: None }
 }
 
