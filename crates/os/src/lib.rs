@@ -40,4 +40,4 @@ pub mod wireless;
 
 pub use error::OsError;
 pub use socket::Socket;
-pub use wake::Waker;
+pub use wake::{Waker, Wakers};

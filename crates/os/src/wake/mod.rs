@@ -1,5 +1,7 @@
 //! A way for one thread to wake another that waits for sockets, cheap to look at while spinning.
 
+mod many;
+
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
@@ -12,6 +14,9 @@ use other as imp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use many::Wakers;
+
+use self::many::Called;
 use crate::OsError;
 
 /// Wakes a thread: a flag for one that spins, and a descriptor for one that sleeps.
@@ -27,14 +32,46 @@ pub struct Waker {
 #[derive(Debug)]
 struct Inner {
     raised: AtomicBool,
-    signal: imp::Signal,
+    signal: Signal,
+}
+
+/// What wakes a thread that sleeps.
+#[derive(Debug)]
+enum Signal {
+    /// A descriptor of its own.
+    Own(imp::Signal),
+    /// That of a thread which serves many, and is told who is called.
+    Shared { key: u64, called: Arc<Called>, waker: Waker },
+}
+
+impl Signal {
+    fn raise(&self) {
+        match self {
+            Self::Own(signal) => signal.raise(),
+            Self::Shared { key, called, waker } => {
+                called.note(*key);
+                waker.wake();
+            }
+        }
+    }
+
+    /// That of a thread which serves many is lowered by that thread.
+    fn lower(&self) {
+        match self {
+            Self::Own(signal) => signal.lower(),
+            Self::Shared { .. } => {}
+        }
+    }
 }
 
 impl Waker {
     /// A waker that is not raised.
     pub fn new() -> Result<Self, OsError> {
-        let inner = Inner { raised: AtomicBool::new(false), signal: imp::Signal::new()? };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self::signalling(Signal::Own(imp::Signal::new()?)))
+    }
+
+    fn signalling(signal: Signal) -> Self {
+        Self { inner: Arc::new(Inner { raised: AtomicBool::new(false), signal }) }
     }
 
     /// Wakes the thread that waits, or the next that would. Costs a system call only where nobody has
@@ -62,7 +99,10 @@ impl Waker {
 
     #[cfg_attr(pathscope_other, expect(dead_code, reason = "only Linux waits for it so far"))]
     fn signal(&self) -> &imp::Signal {
-        &self.inner.signal
+        match &self.inner.signal {
+            Signal::Own(signal) => signal,
+            Signal::Shared { waker, .. } => waker.signal(),
+        }
     }
 }
 
