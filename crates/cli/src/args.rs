@@ -79,8 +79,7 @@ pub struct ServerArgs {
     /// The same of all clients from one address (IPv6: from one /64); 0: any amount [default: half of --limit-memory]
     #[arg(long, value_name = "SIZE")]
     pub limit_memory_per_address: Option<Bytes>,
-    /// Threads for clients on other machines, together: one a session, and those of its test; 0: any number [default: 48, and
-    /// 4 for each processor]
+    /// Threads for tests of clients on other machines, together; 0: any number [default: 48, and 4 for each processor]
     #[arg(long, value_name = "N")]
     pub limit_threads: Option<u64>,
     /// The same of all clients from one address (IPv6: from one /64); 0: any number [default: half of --limit-threads]

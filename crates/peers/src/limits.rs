@@ -53,7 +53,7 @@ pub struct Limits {
     /// Of that, those of all sessions from one address.
     #[serde(default)]
     pub memory_bytes_per_address: Option<Bytes>,
-    /// Threads of all sessions and of their tests together.
+    /// Threads of the tests of all sessions together.
     #[serde(default)]
     pub threads: Option<u64>,
     /// Of those, of all sessions from one address.
@@ -137,9 +137,8 @@ impl fmt::Display for Withheld {
 }
 
 impl Default for Limits {
-    /// For a server that listens to strangers. A session is a thread, and its test one or more: 32 sessions that do
-    /// nothing leave a small machine's other 24 threads to tests; 16 from one address leave room for others; two hours
-    /// hold a soak test and no forgotten one. One client address has 65,535 ports towards the server's one, so no test from one address
+    /// For a server that listens to strangers. A test is one thread or more, and a small machine has 56 for them: 32 sessions
+    /// have one each and some more; 16 from one address leave room for others; two hours hold a soak test and no forgotten one. One client address has 65,535 ports towards the server's one, so no test from one address
     /// meets the limit of connections.
     fn default() -> Self {
         Self {
@@ -198,7 +197,7 @@ impl Limits {
         Bounds { all: bytes(self.memory_bytes), origin: bytes(self.memory_bytes_per_address) }
     }
 
-    /// How many threads sessions and their tests may have.
+    /// How many threads tests may have.
     pub const fn threads(&self) -> Bounds {
         Bounds { all: self.threads, origin: self.threads_per_address }
     }
@@ -209,7 +208,7 @@ impl Limits {
         let (sentence, hint) = match excess {
             Excess::All { free, most } => (
                 format!(
-                    "{wanted} for a session and its test are more than the {} that it has left of its limit of {} for \
+                    "{wanted} for a test are more than the {} that it has left of its limit of {} for \
                      clients on other machines",
                     count(free),
                     count(most)
@@ -219,7 +218,7 @@ impl Limits {
             ),
             Excess::Origin { taken, most } => (
                 format!(
-                    "{wanted} for a session and its test, beside {} of other sessions from {origin}, are more than its \
+                    "{wanted} for a test, beside {} of other sessions from {origin}, are more than its \
                      limit of {} from one address",
                     count(taken),
                     count(most)

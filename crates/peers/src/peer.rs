@@ -41,7 +41,7 @@ pub trait Peer {
     /// What a client says that asks for a session.
     type Greeting: Copy + Debug + Send;
     /// The server's end of a session with one.
-    type Server: ServerDialogue;
+    type Server: ServerDialogue + 'static;
     /// A TCP connection that says for which seat it is.
     type StreamClaim: ClaimSeat + Debug;
     /// A datagram flow, or a lane of one, that asks for its seat from a proven address.

@@ -1,5 +1,5 @@
-//! The server: one thread that listens and hands every connection to the session it belongs to, and one
-//! thread a session. No operation on one connection delays another.
+//! The server: one thread that listens and hands every connection to the session it belongs to, and a few that
+//! hold all sessions. No operation on one connection delays another.
 //!
 //! In one file: one server from its sockets to its end.
 
@@ -7,6 +7,7 @@ mod embedded;
 mod farewell;
 mod followers;
 mod gathering;
+mod hosts;
 mod listening;
 mod log_limit;
 mod needs;
@@ -17,7 +18,6 @@ mod shares;
 
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Scope;
 use std::time::Duration;
@@ -53,6 +53,7 @@ use crate::stop::{Hearing, Stage, Stop};
 use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
+use hosts::{Beginning, Hosts, Place};
 use listening::{Listening, OwnListening};
 use log_limit::ServerLog;
 use pending::{Arrival, Guest};
@@ -139,14 +140,21 @@ impl Server {
     /// Serves until `stop`, then ends every session in good order. `say` hears what a person at the
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
-        let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
         let log = ServerLog { say, log_limit: &self.settings.log_limit };
+        std::thread::scope(|scope| {
+            let mut serving = Serving::new(&self, scope, stop, log)?;
+            self.tell_of_itself(log);
+            serving.until_stopped()
+        })
+    }
+
+    fn tell_of_itself(&self, log: ServerLog<'_>) {
+        let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
         log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
         for OwnListening { peer, address, .. } in &self.own {
             log.own(&format!("listening on {address} (TCP), for {peer:?} clients alone"));
         }
         log.own(&format!("limits: {}", self.settings.limits));
-        std::thread::scope(|scope| Serving::new(&self, scope, stop, log)?.until_stopped())
     }
 }
 
@@ -166,9 +174,8 @@ const FULL: Duration = Duration::from_millis(50);
 const CROWDED: Duration = Duration::from_millis(1);
 
 /// A server that answers.
-struct Serving<'scope, 'server> {
-    /// Where the threads of sessions run, what they hear and where they say it.
-    scope: &'scope Scope<'scope, 'server>,
+struct Serving<'scope> {
+    /// What sessions hear and where they say it.
     stop: &'scope Stop,
     log: ServerLog<'scope>,
     poller: Poller,
@@ -180,6 +187,7 @@ struct Serving<'scope, 'server> {
     followers: Followers,
     gathering: Gathering,
     sessions: Arc<Sessions>,
+    hosts: Hosts<'scope>,
     challenger: Challenger,
     /// Until when listeners are left alone, since there are no files or places for their connections.
     full_until: Option<Tick>,
@@ -189,10 +197,10 @@ struct Serving<'scope, 'server> {
     _hearing: Hearing,
 }
 
-impl<'scope, 'server> Serving<'scope, 'server> {
+impl<'scope> Serving<'scope> {
     fn new(
         Server { listening, own, files, settings }: &'scope Server,
-        scope: &'scope Scope<'scope, 'server>,
+        scope: &'scope Scope<'scope, '_>,
         stop: &'scope Stop,
         log: ServerLog<'scope>,
     ) -> Result<Self, RunError> {
@@ -206,7 +214,6 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         let waiting = Waiting::of(*files);
         let files_of_tests = files_of_tests(*files);
         let mut serving = Self {
-            scope,
             stop,
             log,
             poller,
@@ -217,6 +224,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             followers: Followers::new(waiting.followers),
             gathering: Gathering::default(),
             sessions: Arc::new(Sessions::new(settings.clone(), files_of_tests, waker.clone())),
+            hosts: Hosts::start(scope, log, &settings.journal)?,
             challenger: Challenger::new(random::bytes()?),
             waker,
             // They are listened to from now on.
@@ -295,7 +303,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 STOP_TAKES
             ),
         });
-        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for their threads.
+        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for the threads that
+        // hold them.
         // Until then nobody's connection is closed from here: a word that was told could be lost.
         self.sessions.await_all();
         Ok(())
@@ -388,7 +397,10 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         match said {
             // Admitted before anything is spent on it: strangers who are refused are many.
             Ok(Purpose::Session(greeting)) => match Sessions::admit(&self.sessions, from) {
-                Ok(admission) => self.begin(admission, greeting, (Carrier::Control(stream), None)),
+                Ok(admission) => {
+                    let place = self.hosts.place();
+                    self.begin(admission, greeting, (Carrier::Control(stream), None), place);
+                }
                 Err(refusal) => self.refuse(&refusal, greeting, stream, from),
             },
             Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
@@ -408,51 +420,34 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         let local = stream.local_addr().ok().map(|local| local.ip());
         let joined = SessionMessage::Joined { stream, answer };
         let Some(joined) = self.gathering.join(client, joined) else { return };
-        let begun = Sessions::admit(&self.sessions, from).map_err(RunError::from);
-        let begun = begun.and_then(|admission| Ok((admission, Waker::new()?)));
-        let (admission, waker) = match begun {
-            Ok(begun) => begun,
-            Err(error) => return self.tell_refused(&error, from),
+        let admission = match Sessions::admit(&self.sessions, from) {
+            Ok(admission) => admission,
+            Err(refusal) => return self.tell_refused(&refusal, from),
         };
-        let inbox = Inbox::new(waker);
+        let place = self.hosts.place();
+        let inbox = Inbox::new(place.hosted.waker.clone());
         let stated = &self.sessions.settings.stated;
         let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
         let stated = stated.map(|stated| stated.test.clone());
         let further = stated.as_ref().map_or(0, |test| connections_of(test).saturating_sub(1));
         inbox.0.post(joined);
         self.gathering.begin(client, inbox.0.clone(), further);
-        self.begin(admission, greeting, (Carrier::Flows { local, remote: from, inbox }, stated));
+        let carrier = Carrier::Flows { local, remote: from, inbox };
+        self.begin(admission, greeting, (carrier, stated), place);
     }
 
-    /// A session begins, on a thread of its own.
-    fn begin(&mut self, admission: Admission, greeting: Greeting, over: (Carrier, Option<Test>)) {
+    /// A session begins, on a thread that holds others, too.
+    fn begin(
+        &self,
+        admission: Admission,
+        greeting: Greeting,
+        over: (Carrier, Option<Test>),
+        place: Place,
+    ) {
         let (from, stop, log) = (admission.from, self.stop, self.log);
-        let spare = over.0.spare();
+        let begin = move |hosted| session::begin(admission, greeting, over, hosted, (stop, log));
         let stay = Stay::begin(&self.sessions);
-        let journal = self.sessions.settings.journal.clone();
-        let session = move || {
-            // Ends when all else is freed.
-            let _stay = stay;
-            let run = || session::run(admission, greeting, over, stop, log);
-            let line = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(Ok(())) => "session over".to_owned(),
-                Ok(Err(error)) => {
-                    journal.trouble(Some(from.to_string()), error.to_string());
-                    format!("session over: {error}")
-                }
-                // A bug of ours in one session must not be the end of all.
-                Err(_) => "its session broke off by a fault of pathscope".to_owned(),
-            };
-            log.on_stranger(from, &line);
-        };
-        let thread = std::thread::Builder::new().name("session".to_owned());
-        let Err(error) = thread.spawn_scoped(self.scope, session) else { return };
-        let sentence = format!("its system has no thread for another session: {error}");
-        let refusal = Refusal::new("threads", sentence).with_hint("try again later");
-        match spare {
-            Some(stream) => self.refuse(&refusal, greeting, stream, from),
-            None => self.tell_refused(&refusal, from),
-        }
+        self.hosts.begin(place, Beginning { from, begin: Box::new(begin), stay });
     }
 
     /// People at the server are told of a client that has no session.

@@ -7,8 +7,8 @@ use pathscope_modes::groups::Test;
 use crate::session::group::GroupState;
 use crate::workers::worker::receive_room;
 
-/// What a session takes that runs no test: its thread, its buffers, and what short messages become when they are read.
-pub(super) const SESSION_BYTES: u64 = 1 << 20;
+/// What a session takes that runs no test: what it remembers, its messages, and what short ones become when they are read.
+pub(super) const SESSION_BYTES: u64 = 256 << 10;
 /// Of that, for messages that are not whole, not confirmed or have not left.
 const SESSION_MESSAGES: u64 = 128 << 10;
 
@@ -38,9 +38,8 @@ pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
     group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
 }
 
-/// What a session has open that runs no test: its control connection, and one that is to take its place; what it waits
-/// with, and what wakes it.
-pub(super) const FILES_OF_SESSION: u64 = 4;
+/// What a session has open that runs no test: its control connection, and one that is to take its place.
+pub(super) const FILES_OF_SESSION: u64 = 2;
 
 /// What a worker has open beside its sockets.
 const FILES_OF_WORKER: u64 = 2;

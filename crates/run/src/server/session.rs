@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::Role;
+use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
 use pathscope_flow::Credentials;
@@ -13,46 +13,48 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
-use pathscope_peers::dialogue::{ServerDialogue, ServerSettings};
+use pathscope_peers::dialogue::{Renewals, ServerDialogue, ServerSettings};
 use pathscope_peers::peer::{Control, Peer};
 use pathscope_peers::registry::{Greeting, GreetingVisitor};
 
+use super::hosts::{Session, Turn};
 use super::log_limit::ServerLog;
 use super::needs::Needs;
 use super::sessions::Admission;
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
-use crate::session::driver::{Carrier, Driver, End, Left};
+use crate::session::driver::{self, Carrier, Driver, End, Hosted, Left, Talk};
 use crate::session::running::RunningTest;
-use crate::stop::Stop;
+use crate::stop::{Hearing, Stop};
 
-/// Runs a session with a client that began like this to its end.
-pub(super) fn run(
+/// Begins a session with a client that began like this.
+pub(super) fn begin<'server>(
     admission: Admission,
     greeting: Greeting,
     (carrier, stated): (Carrier, Option<Test>),
-    stop: &Stop,
-    log: ServerLog<'_>,
-) -> Result<(), RunError> {
-    greeting.visit(Session { admission, carrier, stated, stop, log })
+    hosted: Hosted,
+    (stop, log): (&Stop, ServerLog<'server>),
+) -> Result<Box<dyn Session + 'server>, RunError> {
+    greeting.visit(Beginning { admission, carrier, stated, hosted, stop, log })
 }
 
 /// A session before it is known in which dialogue.
-struct Session<'server> {
+struct Beginning<'stop, 'server> {
     admission: Admission,
     carrier: Carrier,
     /// The test that such clients run, where its operator has stated one.
     stated: Option<Test>,
-    stop: &'server Stop,
+    hosted: Hosted,
+    stop: &'stop Stop,
     log: ServerLog<'server>,
 }
 
-impl GreetingVisitor for Session<'_> {
-    type Output = Result<(), RunError>;
+impl<'server> GreetingVisitor for Beginning<'_, 'server> {
+    type Output = Result<Box<dyn Session + 'server>, RunError>;
 
-    fn visit<P: Peer>(self, greeting: P::Greeting) -> Result<(), RunError> {
-        let Self { admission, carrier, stated, stop, log } = self;
+    fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output {
+        let Self { admission, carrier, stated, hosted, stop, log } = self;
         let mut host = admission.sessions.settings.here.clone();
         host.network.interface = interface_of(carrier.local());
         let journal = &admission.sessions.settings.journal;
@@ -61,17 +63,17 @@ impl GreetingVisitor for Session<'_> {
         let congestion_controls = admission.sessions.congestion_controls.clone();
         let settings = ServerSettings { host, limits, congestion_controls, wants_ends, stated };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
-        let mut driver = Driver::new(dialogue, Role::Server, carrier, journal)?;
+        let mut driver = Driver::new(dialogue, Role::Server, (carrier, Some(hosted)), journal)?;
         if limits.withheld.spinning {
             driver.spinning = 0;
         }
-        let _hearing = stop.tell(&driver.inbox);
-        let sessions = Arc::clone(&admission.sessions);
+        let hearing = stop.tell(&driver.inbox);
         let name = driver.dialogue.session();
-        name.iter().for_each(|&name| sessions.live(name, driver.inbox.clone()));
-        let mut end = ServerEnd {
+        name.iter().for_each(|&name| admission.sessions.live(name, driver.inbox.clone()));
+        let end = ServerEnd {
             admission,
             log,
+            name,
             control: P::CONTROL,
             expected: None,
             needs: Needs::default(),
@@ -79,24 +81,43 @@ impl GreetingVisitor for Session<'_> {
             admits_later: false,
             lingering: Vec::new(),
         };
-        let result = loop {
-            if let Left::Ended(result) = driver.drive(&mut end) {
-                break result;
+        Ok(Box::new(Running { driver, end, ended: None, _hearing: hearing }))
+    }
+}
+
+/// A session that runs.
+struct Running<'server, D> {
+    driver: Driver<D>,
+    end: ServerEnd<'server>,
+    /// How its dialogue ended. What flows came to that ran is awaited then.
+    ended: Option<Result<(), RunError>>,
+    _hearing: Hearing,
+}
+
+impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
+    fn turn(&mut self, is_ready: bool) -> Turn {
+        let Self { driver, end, ended, .. } = self;
+        if ended.is_none() {
+            driver.attend(is_ready, end);
+            loop {
+                match driver.go_on(end) {
+                    driver::Turn::Until(until) => return Turn::Until(until),
+                    driver::Turn::Left(Left::TestOver) => {}
+                    driver::Turn::Left(Left::Ended(result)) => {
+                        end.bury();
+                        end.tell_renewals(driver.dialogue.renewals());
+                        driver.begin_salvage();
+                        *ended = Some(result);
+                        break;
+                    }
+                }
             }
-        };
-        name.iter().for_each(|&name| sessions.bury(name));
-        let renewals = driver.dialogue.renewals();
-        if renewals.made > 0 {
-            let (made, damaged) =
-                (count(renewals.made.into()), count(renewals.damaged_here.into()));
-            let line = format!(
-                "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
-            );
-            log.on_stranger(end.admission.from, &line);
         }
-        driver.salvage(&mut end);
+        if let Some(until) = driver.go_on_salvaging(end) {
+            return Turn::Until(until);
+        }
         end.forget();
-        result
+        Turn::Over(ended.take().unwrap_or(Ok(())))
     }
 }
 
@@ -104,6 +125,8 @@ impl GreetingVisitor for Session<'_> {
 struct ServerEnd<'server> {
     admission: Admission,
     log: ServerLog<'server>,
+    /// By what it is found when its client comes back.
+    name: Option<Token>,
     control: Control,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
@@ -119,6 +142,24 @@ struct ServerEnd<'server> {
 }
 
 impl ServerEnd<'_> {
+    /// Nobody comes back to it.
+    fn bury(&mut self) {
+        if let Some(name) = self.name.take() {
+            self.admission.sessions.bury(name);
+        }
+    }
+
+    fn tell_renewals(&self, renewals: Renewals) {
+        if renewals.made > 0 {
+            let (made, damaged) =
+                (count(renewals.made.into()), count(renewals.damaged_here.into()));
+            let line = format!(
+                "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
+            );
+            self.log.on_stranger(self.admission.from, &line);
+        }
+    }
+
     fn forget(&mut self) {
         if let Some(credentials) = self.expected.take() {
             self.admission.sessions.forget(credentials);
@@ -138,6 +179,14 @@ impl ServerEnd<'_> {
         // Less is always given. What is said about a test leaves by and by, and may be more than what is granted without one: it
         // was taken.
         let _ = self.take();
+    }
+}
+
+/// However it ends, by a fault of ours too: nobody is awaited for it any more.
+impl Drop for ServerEnd<'_> {
+    fn drop(&mut self) {
+        self.bury();
+        self.forget();
     }
 }
 

@@ -65,7 +65,7 @@ struct State {
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
-    /// Threads that serve a client, and have not freed everything yet.
+    /// Sessions that have not freed everything yet.
     stays: usize,
     /// Of those that ended, how many left memory behind that was not given back yet.
     freed: usize,
@@ -120,7 +120,7 @@ impl State {
     }
 }
 
-/// A thread of a session, from before it has anything until it has freed everything.
+/// A session, from before it has anything until it has freed everything.
 #[derive(Debug)]
 pub(super) struct Stay(Arc<Sessions>);
 

@@ -46,11 +46,11 @@ impl Waiting {
     }
 }
 
-/// Threads that sessions of strangers and their tests may have by default beside the further workers of tests: with those, and
-/// eight of its own, a server has 64 on two processors.
-const SESSION_THREADS: u64 = 48;
+/// Threads that tests of strangers may have by default beside their further workers: with those, and eight of its own, a server
+/// has 64 on two processors.
+const TEST_THREADS: u64 = 48;
 
-/// How many threads the sessions of clients on other machines may have.
+/// How many threads the tests of clients on other machines may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Threads {
     /// All of them; 0: any number; absent: 48, and four for each processor.
@@ -62,7 +62,7 @@ pub struct Threads {
 impl Threads {
     /// The limits, with these among them, of a server that may use so many processors.
     pub(super) fn among(self, limits: Limits, cpus: usize) -> Limits {
-        let usual = SESSION_THREADS + (FURTHER_WORKERS_PER_CPU * cpus) as u64;
+        let usual = TEST_THREADS + (FURTHER_WORKERS_PER_CPU * cpus) as u64;
         let threads = limit(self.all, Some(usual));
         let threads_per_address = limit(self.address, threads.map(|most| most.div_ceil(2)));
         Limits { threads, threads_per_address, ..limits }

@@ -41,7 +41,7 @@ impl Sessions {
         let mut admission =
             Admission { sessions, from, taken: Default::default(), is_absent: false };
         // What was taken is given back with it.
-        admission.take_threads(0).and_then(|()| admission.take_memory(0))?;
+        admission.take_memory(0)?;
         Ok(admission)
     }
 }
@@ -81,9 +81,8 @@ impl Admission {
         self.exchange(Resource::Memory, wanted).map_err(no)
     }
 
-    /// Takes so many threads for a test beside its own, in place of those taken before.
+    /// Takes so many threads for a test, in place of those taken before.
     pub fn take_threads(&mut self, wanted: u64) -> Result<(), Refusal> {
-        let wanted = wanted.saturating_add(1);
         let no = |(origin, excess)| Limits::no_threads(wanted, origin, excess);
         self.exchange(Resource::Threads, wanted).map_err(no)
     }

@@ -17,6 +17,7 @@ use pathscope_peers::registry::Challenger;
 
 use super::*;
 use crate::messages::inbox::InboxReader;
+use crate::server::needs::SESSION_BYTES;
 use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -147,6 +148,7 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
 #[test]
 fn no_caller_takes_all_memory_and_everything_comes_back() {
     const MIB: u64 = 1 << 20;
+    const REST: u64 = 4 * MIB - SESSION_BYTES;
     let sessions = Arc::new(sessions_with(Limits {
         memory_bytes: Some(Bytes(8 * MIB)),
         memory_bytes_per_address: Some(Bytes(4 * MIB)),
@@ -155,9 +157,9 @@ fn no_caller_takes_all_memory_and_everything_comes_back() {
     let ask = |from: &str| Sessions::admit(&sessions, from.parse().expect("an address"));
     let admit = |from: &str| ask(from).expect("there is room");
     let mut one = admit("192.0.2.1:9");
-    one.take_memory(3 * MIB).expect("the rest of its share");
-    one.take_memory(3 * MIB).expect("it has it");
-    let refused = one.take_memory(3 * MIB + 1).expect_err("more than its share");
+    one.take_memory(REST).expect("the rest of its share");
+    one.take_memory(REST).expect("it has it");
+    let refused = one.take_memory(REST + 1).expect_err("more than its share");
     assert_eq!(refused.code, "memory");
     let said = refused.to_string();
     assert!(said.contains("4160 KiB of memory") && said.contains("limit of 4 MiB"), "{said}");
@@ -166,14 +168,15 @@ fn no_caller_takes_all_memory_and_everything_comes_back() {
     assert_eq!(refusal.code, "memory");
     // What runs goes on, and others have what is left.
     let mut stranger = admit("[2001:db8::1]:9");
-    stranger.take_memory(3 * MIB).expect("it is left");
+    stranger.take_memory(REST).expect("it is left");
     let said = ask("192.0.2.3:9").expect_err("nothing is left").to_string();
     assert!(said.contains("0 B that it has left of its limit of 8 MiB"), "{said}");
     assert!(said.ends_with("--limit-memory"), "{said}");
     one.take_memory(0).expect("less is always given");
     let mut here = admit("127.0.0.1:9");
-    here.take_memory(2 * MIB).expect("callers on this machine have no share of their own");
-    assert!(here.take_memory(3 * MIB).is_err(), "but they are counted");
+    let left = 4 * MIB - 2 * SESSION_BYTES;
+    here.take_memory(left).expect("callers on this machine have no share of their own");
+    assert!(here.take_memory(left + 1).is_err(), "but they are counted");
     assert_eq!(lock(&sessions.state).taken[Resource::Memory as usize].taken(), 8 * MIB);
     drop((one, stranger, here));
     assert!(lock(&sessions.state).taken[Resource::Memory as usize].is_empty());
@@ -185,24 +188,26 @@ fn no_caller_takes_every_thread_and_everything_comes_back() {
     let limits = Limits { threads: Some(8), threads_per_address: Some(4), ..Limits::default() };
     let sessions = Arc::new(sessions_with(limits));
     let ask = |from: &str| Sessions::admit(&sessions, from.parse().expect("an address"));
-    let mut one = ask("[2001:db8::1]:9").expect("there is room");
-    one.take_threads(2).expect("within its share");
-    let other = ask("[2001:db8::2]:9").expect("the last of the site");
-    let refusal = ask("[2001:db8::3]:9").expect_err("the site has its share");
+    let admit = |from: &str| ask(from).expect("a session takes none");
+    let mut one = admit("[2001:db8::1]:9");
+    one.take_threads(3).expect("within its share");
+    let mut other = admit("[2001:db8::2]:9");
+    other.take_threads(1).expect("the last of the site");
+    let refusal = admit("[2001:db8::3]:9").take_threads(1).expect_err("the site has its share");
     assert_eq!(refusal.code, "threads");
     assert!(refusal.to_string().ends_with("--limit-threads-per-address"), "{refusal}");
-    let mut stranger = ask("192.0.2.1:9").expect("another has his own");
-    let said = stranger.take_threads(4).expect_err("five with its own").to_string();
+    let mut stranger = admit("192.0.2.1:9");
+    let said = stranger.take_threads(5).expect_err("more than its share").to_string();
     assert!(said.starts_with("5 threads") && said.contains("beside 0 of other"), "{said}");
-    stranger.take_threads(3).expect("the rest");
-    let said = ask("192.0.2.2:9").expect_err("nothing is left").to_string();
+    stranger.take_threads(4).expect("the rest");
+    let said = admit("192.0.2.2:9").take_threads(1).expect_err("nothing is left").to_string();
     assert!(said.contains("limit of 8") && said.ends_with("--limit-threads"), "{said}");
     // A caller on this machine is not counted, whatever he has.
     let mut here = ask("127.0.0.1:9").expect("it is here");
     here.take_threads(1_000).expect("nothing is withheld from it");
     assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 8);
     stranger.take_threads(0).expect("its test is over");
-    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 5);
+    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 4);
     drop((one, other, stranger, here));
     assert!(
         lock(&sessions.state).taken[Resource::Threads as usize].is_empty()

@@ -73,7 +73,7 @@ impl<D: Talk> Driver<D> {
     /// This connection takes the place of the control connection. Whether it does: it may have broken at once, or this machine
     /// lacks something for now.
     fn replace_control(&mut self, stream: TcpStream) -> bool {
-        match Control::new(stream, self.role, self.inbox.waker.clone()) {
+        match Control::new(stream, self.role, self.watch.clone()) {
             Ok(control) => self.control = control,
             Err(error) => {
                 self.journal.step(|| error.to_string());

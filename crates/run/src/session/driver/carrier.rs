@@ -30,14 +30,6 @@ impl Carrier {
         Ok(Self::Flows { local, remote, inbox: Inbox::new(Waker::new()?) })
     }
 
-    /// What its other end can be told on if nobody takes it over; nothing where it is of flows.
-    pub fn spare(&self) -> Option<TcpStream> {
-        match self {
-            Self::Control(stream) => stream.try_clone().ok(),
-            Self::Flows { .. } => None,
-        }
-    }
-
     /// Where this end is towards the other, where that is known.
     pub fn local(&self) -> Option<IpAddr> {
         match self {

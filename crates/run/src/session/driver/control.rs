@@ -1,20 +1,20 @@
 //! The control connection at one end, where there is one: what is said leaves as the connection takes it, what is heard is handed
-//! on. Where a session has none, nothing is said and nothing heard, and only word from other threads is waited for.
+//! on. Where a session has none, nothing is said and nothing heard.
 //!
-//! It knows nothing of messages: those are the dialogue's. Nothing in it blocks but [`Control::wait`].
+//! It knows nothing of messages: those are the dialogue's. Nothing in it blocks.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
 
 use pathscope_core::id::Role;
-use pathscope_os::readiness::{Interest, Poller, Ready};
-use pathscope_os::wake::Waker;
+use pathscope_os::readiness::Interest;
 
+use super::watch::Watch;
 use crate::error::{RunError, is_temporary};
 
-/// What is read at once: more than any message but a long report, and little beside the rest of a session.
-const INCOMING_BYTES: usize = 16 << 10;
+/// What is read at once: more than any message but a long report. Whoever reads has room for it: a session keeps none, since
+/// there are many.
+pub(super) const INCOMING_BYTES: usize = 16 << 10;
 
 /// What may wait for the connection to take it. An end that reads nothing while it is told this much is gone.
 const OUTGOING_MOST_BYTES: usize = 64 << 20;
@@ -23,20 +23,14 @@ const OUTGOING_MOST_BYTES: usize = 64 << 20;
 /// always listens: of two ends that each wait for the other to read, none would go on.
 const UNHEARD_ABOVE_BYTES: usize = 1 << 20;
 
-/// Memory that stays for what is said next.
-const OUTGOING_KEPT_BYTES: usize = 16 << 10;
+/// Memory that stays for what is said next: of very many sessions at once little is said.
+const OUTGOING_KEPT_BYTES: usize = 1 << 10;
 
-const CONTROL: u64 = 0;
-const WORD: u64 = 1;
-
-/// A control connection or none, and word from other threads that is waited for with it.
+/// A control connection or none.
 #[derive(Debug)]
 pub(crate) struct Control {
     stream: Option<TcpStream>,
-    poller: Poller,
-    ready: Vec<Ready>,
-    waker: Waker,
-    incoming: Box<[u8]>,
+    watch: Watch,
     outgoing: Vec<u8>,
     role: Role,
     /// What the connection is waited for.
@@ -58,34 +52,26 @@ pub(crate) enum Heard<'bytes> {
 }
 
 impl Control {
-    /// A connection that is established, at the end that has this role; `waker` ends a wait.
-    pub fn new(stream: TcpStream, role: Role, waker: Waker) -> Result<Self, RunError> {
+    /// A connection that is established, at the end that has this role, and where it is waited for.
+    pub fn new(stream: TcpStream, role: Role, watch: Watch) -> Result<Self, RunError> {
         // Messages are small and each is awaited.
         let set = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         set.map_err(RunError::system("cannot set up the control connection"))?;
-        let mut control = Self::none(role, waker)?;
-        control.poller.add(&stream, CONTROL, Interest::INPUT)?;
-        control.incoming = vec![0; INCOMING_BYTES].into_boxed_slice();
-        (control.stream, control.is_closed) = (Some(stream), false);
-        Ok(control)
+        watch.add(&stream)?;
+        Ok(Self { stream: Some(stream), is_closed: false, ..Self::none(role, watch) })
     }
 
     /// That of a session which has none, at the end that has this role.
-    pub fn none(role: Role, waker: Waker) -> Result<Self, RunError> {
-        let poller = Poller::new()?;
-        poller.add(&waker, WORD, Interest::INPUT)?;
-        Ok(Self {
+    pub const fn none(role: Role, watch: Watch) -> Self {
+        Self {
             stream: None,
-            poller,
-            ready: Vec::new(),
-            waker,
-            incoming: Box::default(),
+            watch,
             outgoing: Vec::new(),
             role,
             interest: Interest::INPUT,
             takes_nothing: false,
             is_closed: true,
-        })
+        }
     }
 
     /// Another connection takes the place of this one, whose other end is to know that it is over.
@@ -134,13 +120,13 @@ impl Control {
         self.is_closed || !self.takes_nothing
     }
 
-    /// Reads what the other end says.
-    pub fn hear(&mut self) -> Heard<'_> {
+    /// Reads what the other end says, to here.
+    pub fn hear<'bytes>(&mut self, incoming: &'bytes mut [u8]) -> Heard<'bytes> {
         let Some(stream) = self.stream.as_mut().filter(|_| !self.is_closed) else {
             return Heard::Nothing;
         };
-        match stream.read(&mut self.incoming) {
-            Ok(count @ 1..) => Heard::Bytes(&self.incoming[..count]),
+        match stream.read(incoming) {
+            Ok(count @ 1..) => Heard::Bytes(&incoming[..count]),
             Err(error) if is_temporary(&error) => Heard::Nothing,
             Ok(0) | Err(_) => self.close(),
         }
@@ -151,33 +137,35 @@ impl Control {
         if std::mem::replace(&mut self.is_closed, true) {
             return Heard::Nothing;
         }
-        let _ = self.stream.as_ref().map(|stream| self.poller.remove(stream));
+        self.ignore();
         self.outgoing.clear();
         Heard::Closed
     }
 
-    /// Waits until there is something to hear, room for what is to leave, or word; or for `timeout` (`None`: for
-    /// ever). Whether there is something to hear.
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool, RunError> {
-        let is_held_back = self.is_held_back();
-        let interest = Interest { input: !is_held_back, output: !self.outgoing.is_empty() };
+    /// From now on it ends no wait, whatever comes.
+    pub fn ignore(&self) {
+        self.stream.iter().for_each(|stream| self.watch.remove(stream));
+    }
+
+    /// From now on a wait ends when there is something to hear, and where something waits to leave, when there is room.
+    pub fn watch(&mut self) -> Result<(), RunError> {
+        let interest = Interest { input: !self.is_held_back(), output: !self.outgoing.is_empty() };
         if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_closed)
             && interest != self.interest
         {
-            self.poller.change(stream, CONTROL, interest)?;
+            self.watch.change(stream, interest)?;
             self.interest = interest;
         }
-        self.poller.wait(&mut self.ready, timeout)?;
-        self.waker.drain();
-        // One that broke is ready for anything; sending finds that out.
-        let is_ready = self.ready.iter().any(|ready| ready.key == CONTROL && ready.input);
-        Ok(is_ready && !is_held_back)
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::time::Duration;
+
+    use pathscope_os::wake::Waker;
 
     use super::*;
 
@@ -187,7 +175,14 @@ mod tests {
         let peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
         let (stream, _) = listener.accept().expect("one has come");
         let waker = Waker::new().expect("a waker");
-        (Control::new(stream, role, waker).expect("a connection"), peer)
+        let watch = Watch::own(&waker).expect("a poller");
+        (Control::new(stream, role, watch).expect("a connection"), peer)
+    }
+
+    /// Waits. Whether there is something to hear.
+    fn waits(control: &mut Control, timeout: Option<Duration>) -> bool {
+        control.watch().expect("a connection");
+        control.watch.wait(timeout).expect("it waits")
     }
 
     /// Says so much that the kernel cannot take all of it.
@@ -202,18 +197,17 @@ mod tests {
     fn a_server_hears_nothing_of_who_does_not_listen_until_he_does() {
         let (mut control, mut peer) = connection(Role::Server);
         peer.write_all(b"said").expect("there is room");
-        assert!(control.wait(None).expect("it waits"), "something has come");
+        assert!(waits(&mut control, None), "something has come");
         say_too_much(&mut control);
         assert!(control.is_held_back());
-        let heard = control.wait(Some(Duration::ZERO)).expect("it waits");
-        assert!(!heard, "too much waits to leave");
+        assert!(!waits(&mut control, Some(Duration::ZERO)), "too much waits to leave");
         let mut buffer = vec![0; 1 << 20];
         while control.is_held_back() {
             let count = peer.read(&mut buffer).expect("something was said");
             assert!(count > 0 && control.flush());
         }
-        while !control.wait(None).expect("it waits") {}
-        assert_eq!(control.hear(), Heard::Bytes(b"said"));
+        while !waits(&mut control, None) {}
+        assert_eq!(control.hear(&mut [0; 9]), Heard::Bytes(b"said"));
     }
 
     #[test]
@@ -221,8 +215,8 @@ mod tests {
         let (mut control, mut peer) = connection(Role::Client);
         say_too_much(&mut control);
         peer.write_all(b"said").expect("there is room");
-        while !control.wait(None).expect("it waits") {}
-        assert_eq!(control.hear(), Heard::Bytes(b"said"));
+        while !waits(&mut control, None) {}
+        assert_eq!(control.hear(&mut [0; 9]), Heard::Bytes(b"said"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Carries out what a dialogue says: the one loop of a session, the same at both ends.
+//! Carries out what a dialogue says: the one loop of a session, the same at both ends, turn by turn.
 //!
-//! One thread waits for the control connection, if there is one, for word from the workers and for deadlines. Nothing
-//! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
+//! A turn is called for by the control connection, if there is one, by word from the workers, or by a deadline. Nothing in it
+//! waits for the other end; what is said is queued and leaves as the connection takes it. So one thread has one session at a
+//! client, which waits between its turns ([`Driver::drive`]), and many at a server.
 //!
 //! In one file: it is one loop, and what it carries out in the order in which that comes up.
 
@@ -10,8 +11,10 @@ mod carrier;
 mod control;
 mod joined;
 mod messages;
+mod salvage;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -29,9 +32,11 @@ use pathscope_os::{clock, cpus};
 use pathscope_peers::dialogue::STOP_TAKES;
 
 pub(crate) use self::carrier::Carrier;
-use self::control::{Control, Heard};
+use self::control::{Control, Heard, INCOMING_BYTES};
+use self::salvage::Salvage;
+pub(crate) use self::watch::Watch;
 use crate::error::RunError;
-use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
+use crate::messages::inbox::{Inbox, InboxReader};
 use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::names::FlowNames;
@@ -54,20 +59,9 @@ const DESERTED: Duration = Duration::from_secs(4);
 /// ends to report.
 const STOPPING: Duration = Duration::from_secs(12);
 
-/// After the end of the dialogue, flows have so long to end by themselves.
-const SALVAGE: Duration = Duration::from_secs(1);
-
-/// And where answers are awaited: more than a machine awaits them.
-const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
-
 /// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
-    STOP_TAKES.duration() + salvage_within(awaits_answers)
-}
-
-/// How long flows have to end by themselves once the dialogue has.
-fn salvage_within(awaits_answers: bool) -> Duration {
-    if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+    STOP_TAKES.duration() + salvage::within(awaits_answers)
 }
 
 /// What was sent has so long to be acknowledged, counted from when anything last was, and once somebody wants to stop in all:
@@ -89,6 +83,9 @@ static READING: Mutex<()> = Mutex::new(());
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 1_024;
+
+/// Word that is taken in one turn, so that no session of a thread has all of its time.
+const TURN: usize = 256;
 
 /// What each end does in its own way.
 pub(crate) trait End {
@@ -136,6 +133,8 @@ pub(crate) struct Driver<D> {
     /// So many workers of its tests may spin at most.
     pub spinning: usize,
     control: Control,
+    /// Where that, or one that takes its place, is waited for.
+    watch: Watch,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
     /// Processors for the workers of this end: half of them where the other end is on this machine.
@@ -153,7 +152,7 @@ pub(crate) struct Driver<D> {
     /// Where word for this session is left.
     pub inbox: Inbox,
     messages: InboxReader,
-    /// Apart, since a session's stack holds this driver more than once while it begins.
+    /// Apart, since most sessions have none most of the time.
     test: Option<Box<RunningTest>>,
     journal: SessionJournal,
     /// Where what each test measures is written one by one.
@@ -173,6 +172,25 @@ pub(crate) struct Driver<D> {
     trouble: Option<RunError>,
     /// Server: held while a long message is read.
     reading: Option<MutexGuard<'static, ()>>,
+    /// From the end of the dialogue on, where flows ran.
+    salvage: Option<Salvage>,
+}
+
+/// What a session is waited for with, where a thread has many.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    pub watch: Watch,
+    /// What says that there is word.
+    pub waker: Waker,
+}
+
+/// What a turn leaves to be done.
+#[derive(Debug)]
+pub(crate) enum Turn {
+    /// Nothing before something comes, or before this time.
+    Until(Tick),
+    /// Nothing, since the dialogue has left off.
+    Left(Left),
 }
 
 /// How a dialogue left off.
@@ -185,22 +203,27 @@ pub(crate) enum Left {
 }
 
 impl<D: Talk> Driver<D> {
-    /// A session over this. What happens is written down in `journal`.
+    /// A session over this, waited for by itself or, if `hosted`, with others. What happens is written down in `journal`.
     pub fn new(
         dialogue: D,
         role: Role,
-        carrier: Carrier,
+        (carrier, hosted): (Carrier, Option<Hosted>),
         journal: &Journal,
     ) -> Result<Self, RunError> {
         let remote = carrier.remote();
         let shares = if carrier.is_within_one_host() { 2 } else { 1 };
         let cpus = (cpus::allowed().len() / shares).max(1);
-        let (control, (inbox, messages)) = match carrier {
+        let (watch, waker) = hosted.map(|Hosted { watch, waker }| (watch, waker)).unzip();
+        let (stream, (inbox, messages)) = match carrier {
             Carrier::Control(stream) => {
-                let waker = Waker::new()?;
-                (Control::new(stream, role, waker.clone())?, Inbox::new(waker))
+                (Some(stream), Inbox::new(waker.map_or_else(Waker::new, Ok)?))
             }
-            Carrier::Flows { inbox, .. } => (Control::none(role, inbox.0.waker.clone())?, inbox),
+            Carrier::Flows { inbox, .. } => (None, inbox),
+        };
+        let watch = watch.map_or_else(|| Watch::own(&inbox.waker), Ok)?;
+        let control = match stream {
+            Some(stream) => Control::new(stream, role, watch.clone())?,
+            None => Control::none(role, watch.clone()),
         };
         let named = remote.map(|address| address.to_string());
         // One session of a server may have half of the processors spun on, so that none keeps all from the others.
@@ -216,6 +239,7 @@ impl<D: Talk> Driver<D> {
             cpus,
             joined: 0,
             control,
+            watch,
             reconnects: false,
             asked_at: Tick::ZERO,
             is_away: false,
@@ -233,37 +257,63 @@ impl<D: Talk> Driver<D> {
             awaited: Tick::NEVER,
             trouble: None,
             reading: None,
+            salvage: None,
         })
     }
 
-    /// Goes on until a test is over or the dialogue has ended.
+    /// Goes on until a test is over or the dialogue has ended, on a thread of its own.
     pub fn drive(&mut self, end: &mut impl End) -> Left {
         loop {
-            let left = self.carry_out(end);
-            self.reading = None;
-            if let Some(left) = left {
-                return left;
-            }
-            if let Err(error) = end.holds(self.held_bytes()) {
-                return self.leave(error, end);
-            }
-            self.tell_absence(end);
-            let heard = match self.wait() {
-                Ok(heard) => heard,
-                Err(error) => return Left::Ended(Err(error)),
+            let until = match self.go_on(end) {
+                Turn::Until(until) => until,
+                Turn::Left(left) => return left,
             };
-            while let Ok(word) = self.messages.receiver.try_recv() {
-                self.take(word, end);
-            }
-            if heard {
-                self.listen();
-            }
-            self.keep_time();
-            // Whether what was sent is acknowledged is asked where it is time.
-            if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
-                self.check_over(end);
+            let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
+            match self.watch.wait(timeout) {
+                Ok(is_ready) => self.attend(is_ready, end),
+                Err(error) => return Left::Ended(Err(error)),
             }
         }
+    }
+
+    /// Carries out what there is to do, and says for what to wait then.
+    pub fn go_on(&mut self, end: &mut impl End) -> Turn {
+        let left = self.carry_out(end);
+        self.reading = None;
+        if let Some(left) = left {
+            return Turn::Left(left);
+        }
+        if let Err(error) = end.holds(self.held_bytes()) {
+            return Turn::Left(self.leave(error, end));
+        }
+        self.tell_absence(end);
+        match self.control.watch() {
+            Ok(()) => Turn::Until(self.next_deadline()),
+            Err(error) => Turn::Left(Left::Ended(Err(error))),
+        }
+    }
+
+    /// After a wait: takes word, listens if the control connection is ready for that, and does what it is time for.
+    pub fn attend(&mut self, is_ready: bool, end: &mut impl End) {
+        self.inbox.waker.drain();
+        self.take_some(end);
+        if is_ready && !self.control.is_held_back() {
+            self.listen();
+        }
+        self.keep_time();
+        // Whether what was sent is acknowledged is asked where it is time.
+        if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
+            self.check_over(end);
+        }
+    }
+
+    /// Takes word that has been left, not too much of it: for the rest there is another turn.
+    fn take_some(&mut self, end: &mut impl End) {
+        for _ in 0..TURN {
+            let Ok(word) = self.messages.receiver.try_recv() else { return };
+            self.take(word, end);
+        }
+        self.inbox.waker.wake();
     }
 
     /// What keeps the paths of the test.
@@ -287,40 +337,6 @@ impl<D: Talk> Driver<D> {
     /// Whether the flows of a test are running.
     pub fn is_running(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.started().is_some() && !test.is_over())
-    }
-
-    /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
-    pub fn salvage(&mut self, end: &mut impl End) {
-        let Some(test) = &mut self.test else { return };
-        test.tell_all(Event::Stop);
-        test.close_entrances(None);
-        // A client's whose paths come and go awaits the answers that may still come, and only then knows what was lost.
-        let awaits_answers = self.role == Role::Client && test.test.roams();
-        let mut give_up = clock::now() + salvage_within(awaits_answers);
-        let mut forced = false;
-        while self.is_running() {
-            let left = give_up.since(clock::now());
-            if left.is_zero() && !std::mem::replace(&mut forced, true) {
-                self.test.iter().for_each(|test| test.abandon());
-            }
-            let patience = if forced { Duration::from_millis(500) } else { left };
-            match self.messages.receiver.recv_timeout(patience) {
-                // The user waits no longer.
-                Ok(SessionMessage::Stop(_)) => give_up = clock::now(),
-                Ok(word) => self.take(word, end),
-                Err(_) if forced => break,
-                Err(_) => {}
-            }
-        }
-        // Rows that waited for the other end say what the report says.
-        let names = |test: &RunningTest| FlowNames::of::<D>(test.token);
-        let report = self.test.as_mut().and_then(|test| test.take_report(names(test)));
-        if let Some(report) = report {
-            self.journal.reported(&report);
-            end.report(self.role, report);
-        }
-        self.journal.alone(self.stopping);
-        self.test = None;
     }
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
@@ -501,13 +517,11 @@ impl<D: Talk> Driver<D> {
         self.abandon_at = self.abandon_at.min(at);
     }
 
-    /// Waits for the control connection, word or a deadline. Whether the connection is to be listened to.
-    fn wait(&mut self) -> Result<bool, RunError> {
+    /// When there is something to do whatever comes.
+    fn next_deadline(&self) -> Tick {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
-        let until = until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look));
-        let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
-        self.control.wait(timeout)
+        until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look))
     }
 
     /// How long what was sent has to be acknowledged.
@@ -526,7 +540,7 @@ impl<D: Talk> Driver<D> {
         if is_long && self.role == Role::Server && self.reading.is_none() {
             self.reading = Some(lock(&READING));
         }
-        match self.control.hear() {
+        match self.control.hear(&mut [0; INCOMING_BYTES]) {
             Heard::Bytes(bytes) => {
                 self.dialogue.input(Input::Received(bytes), clock::now());
                 true
