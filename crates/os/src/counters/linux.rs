@@ -2,6 +2,7 @@
 //! `/proc/meminfo` and `/proc/self/status` (proc(5)). The network's files are those of this namespace.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
 
@@ -16,12 +17,13 @@ const LEVELS: [&str; 7] = [
     "Tcp.CurrEstab",
 ];
 
+/// A server holds two or three for each of its sessions: small ones, then.
 #[derive(Debug)]
 pub struct Reading {
     /// Ticks by processor: user, nice, system, idle, iowait, irq, softirq, steal.
-    cpus: BTreeMap<u32, [u64; 8]>,
-    interfaces: BTreeMap<String, [u64; 16]>,
-    protocols: BTreeMap<String, u64>,
+    cpus: Box<[(u32, [u64; 8])]>,
+    interfaces: Box<[(String, [u64; 16])]>,
+    protocols: Protocols,
     memory_available_bytes: Option<u64>,
     process_peak_bytes: Option<u64>,
 }
@@ -35,7 +37,7 @@ impl Reading {
         Self {
             cpus: cpus(&read("/proc/stat")),
             interfaces: interfaces(&read("/proc/net/dev")),
-            protocols,
+            protocols: Protocols::of(protocols),
             memory_available_bytes: kilobytes(&read("/proc/meminfo"), "MemAvailable"),
             process_peak_bytes: kilobytes(&read("/proc/self/status"), "VmHWM"),
         }
@@ -43,17 +45,17 @@ impl Reading {
 
     #[expect(clippy::unnecessary_wraps, reason = "the same signature on every system")]
     pub fn since(&self, earlier: &Self) -> Option<HostCounters> {
-        let cpus = self.cpus.iter().filter_map(|(&cpu, ticks)| {
-            let before = earlier.cpus.get(&cpu)?;
-            shares(cpu, &difference(ticks, before))
+        let cpus = self.cpus.iter().filter_map(|&(cpu, ticks)| {
+            let before = value_of(&earlier.cpus, &cpu)?;
+            shares(cpu, &difference(&ticks, &before))
         });
         let interfaces = self.interfaces.iter().filter_map(|(name, counts)| {
             // One that came up meanwhile counts from zero.
-            let before = earlier.interfaces.get(name).copied().unwrap_or_default();
+            let before = value_of(&earlier.interfaces, name).unwrap_or_default();
             interface(name, &difference(counts, &before))
         });
-        let protocols = self.protocols.iter().filter_map(|(name, &count)| {
-            let moved = count.saturating_sub(earlier.protocols.get(name).copied().unwrap_or(0));
+        let protocols = self.protocols.iter().filter_map(|(name, count)| {
+            let moved = count.saturating_sub(earlier.protocols.count(name).unwrap_or(0));
             (moved > 0 && !LEVELS.contains(&name.as_str())).then(|| (name.clone(), moved))
         });
         Some(HostCounters {
@@ -64,6 +66,41 @@ impl Reading {
             process_peak_bytes: self.process_peak_bytes,
         })
     }
+}
+
+/// What protocols have counted, each number under its name. Readings have hundreds of names, and nearly always the same: those
+/// that follow one another share them.
+#[derive(Debug)]
+struct Protocols {
+    /// In their order.
+    names: Arc<[String]>,
+    counts: Box<[u64]>,
+}
+
+/// The names of the last reading.
+static NAMES: Mutex<Option<Arc<[String]>>> = Mutex::new(None);
+
+impl Protocols {
+    fn of(counts: BTreeMap<String, u64>) -> Self {
+        let mut last = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = last.take_if(|names| names.iter().eq(counts.keys()));
+        let names = same.unwrap_or_else(|| counts.keys().cloned().collect());
+        *last = Some(Arc::clone(&names));
+        Self { names, counts: counts.into_values().collect() }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&String, u64)> {
+        self.names.iter().zip(self.counts.iter().copied())
+    }
+
+    fn count(&self, name: &String) -> Option<u64> {
+        self.names.binary_search(name).ok().map(|place| self.counts[place])
+    }
+}
+
+/// What stands beside this name, of few.
+fn value_of<K: PartialEq, V: Copy>(all: &[(K, V)], name: &K) -> Option<V> {
+    all.iter().find(|(key, _)| key == name).map(|&(_, value)| value)
 }
 
 fn difference<const COUNT: usize>(now: &[u64; COUNT], before: &[u64; COUNT]) -> [u64; COUNT] {
@@ -114,7 +151,7 @@ fn interface(name: &str, counts: &[u64; 16]) -> Option<InterfaceCounters> {
     })
 }
 
-fn cpus(stat: &str) -> BTreeMap<u32, [u64; 8]> {
+fn cpus(stat: &str) -> Box<[(u32, [u64; 8])]> {
     let cpu = |line: &str| {
         let (name, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
         Some((name.parse().ok()?, numbers(ticks)?))
@@ -122,7 +159,7 @@ fn cpus(stat: &str) -> BTreeMap<u32, [u64; 8]> {
     stat.lines().filter_map(cpu).collect()
 }
 
-fn interfaces(dev: &str) -> BTreeMap<String, [u64; 16]> {
+fn interfaces(dev: &str) -> Box<[(String, [u64; 16])]> {
     let interface = |line: &str| {
         let (name, counts) = line.split_once(':')?;
         Some((name.trim().to_owned(), numbers(counts)?))
@@ -179,7 +216,7 @@ mod tests {
         Reading {
             cpus: cpus(stat),
             interfaces: interfaces(dev),
-            protocols: paired(snmp),
+            protocols: Protocols::of(paired(snmp)),
             memory_available_bytes: None,
             process_peak_bytes: None,
         }
@@ -220,9 +257,11 @@ mod tests {
     fn this_machine_counts() {
         let before = Reading::now();
         let after = Reading::now();
-        assert!(!after.cpus.is_empty() && after.interfaces.contains_key("lo"), "{after:?}");
-        assert!(after.protocols.contains_key("Tcp.RetransSegs"), "{after:?}");
-        assert!(after.protocols.contains_key("TcpExt.ListenDrops"), "{after:?}");
+        let has_lo = value_of(&after.interfaces, &"lo".to_owned()).is_some();
+        assert!(!after.cpus.is_empty() && has_lo, "{after:?}");
+        for name in ["Tcp.RetransSegs", "TcpExt.ListenDrops"] {
+            assert!(after.protocols.count(&name.to_owned()).is_some(), "{after:?}");
+        }
         let counters = after.since(&before).expect("Linux counts");
         assert!(counters.memory_available_bytes > Some(0) && counters.process_peak_bytes > Some(0));
     }
