@@ -7,6 +7,8 @@
 //! - [`plain`] tries each socket, or blocks in the call itself: for one flow, or few;
 //! - [`epoll`] asks the kernel which sockets are ready: for any number.
 //!
+//! Both do an operation when its socket is ready. [`completion`] is for engines that hand it to the kernel before that.
+//!
 //! [`registry`] is the one place that lists them. How a worker waits ([`Wait`](pathscope_core::Wait))
 //! is a choice of its own. Every system call that moves bytes goes through [`SystemCalls`], so that the
 //! contract tests can make each of them fail.
@@ -14,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+pub mod completion;
 pub mod epoll;
 mod event_loop;
 mod inbox;

@@ -5,41 +5,48 @@ use std::str::FromStr;
 
 use pathscope_flow::Machine;
 
-use crate::{EngineError, Finished, SystemCalls, Worker, epoll, plain};
+use crate::{EngineError, Finished, SystemCalls, Worker};
 
-/// An engine by name.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum EngineKind {
-    /// Direct calls: for one flow, or few.
-    Plain,
-    /// Readiness from the kernel: for any number.
-    Epoll,
-}
-
-impl EngineKind {
-    /// Every engine with its name as typed.
-    pub const ALL: [(&'static str, Self); 2] =
-        [(plain::NAME, Self::Plain), (epoll::NAME, Self::Epoll)];
-
-    /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plain => plain::NAME,
-            Self::Epoll => epoll::NAME,
+/// Makes of the list below the engines by name, and who runs a worker.
+macro_rules! engines {
+    ($($(#[$doc:meta])* $kind:ident = $($module:ident)::+;)*) => {
+        /// An engine by name.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        pub enum EngineKind {
+            $($(#[$doc])* $kind,)*
         }
-    }
+
+        impl EngineKind {
+            /// Every engine with its name as typed.
+            pub const ALL: [(&'static str, Self); [$($($module)::+::NAME),*].len()] =
+                [$(($($module)::+::NAME, Self::$kind)),*];
+
+            /// As it is typed.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $($module)::+::NAME,)*
+                }
+            }
+        }
+
+        /// Runs a worker's flows on the calling thread until all are over.
+        pub fn run<M: Machine, S: SystemCalls>(
+            kind: EngineKind,
+            worker: Worker<M>,
+            calls: S,
+        ) -> Result<Finished<M>, EngineError> {
+            match kind {
+                $(EngineKind::$kind => $($module)::+::run(worker, calls),)*
+            }
+        }
+    };
 }
 
-/// Runs a worker's flows on the calling thread until all are over.
-pub fn run<M: Machine, S: SystemCalls>(
-    kind: EngineKind,
-    worker: Worker<M>,
-    calls: S,
-) -> Result<Finished<M>, EngineError> {
-    match kind {
-        EngineKind::Plain => plain::run(worker, calls),
-        EngineKind::Epoll => epoll::run(worker, calls),
-    }
+engines! {
+    /// Direct calls: for one flow, or few.
+    Plain = crate::plain;
+    /// Readiness from the kernel: for any number.
+    Epoll = crate::epoll;
 }
 
 impl fmt::Display for EngineKind {

@@ -183,9 +183,10 @@ pub(crate) struct Watch<'socket> {
 
 /// Whether a wait ended because the waker was raised.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(pathscope_other, expect(dead_code, reason = "nothing is polled there"))]
-pub(crate) enum Called {
+pub enum Called {
+    /// It ended for another reason.
     No,
+    /// There is word.
     Yes,
 }
 

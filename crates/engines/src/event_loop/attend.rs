@@ -212,8 +212,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             let Some(place) = self.timers.pop_due(now) else { return };
             if self.slots[place].state == SlotState::Lingering {
                 self.dismiss(place);
-            } else {
-                self.slots[place].disarm();
+                continue;
+            }
+            self.slots[place].disarm();
+            if self.flights.count == 0 || !self.was_patient(place) {
                 self.notify(place, Event::Wake);
                 self.last_woken = Some(place);
             }
@@ -232,6 +234,13 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// Tells a flow what happened.
     pub(super) fn deliver(&mut self, place: usize, event: Event) {
+        if self.flights.count == 0 || !self.defers(place, event) {
+            self.tell_machine(place, event);
+        }
+    }
+
+    #[inline]
+    pub(super) fn tell_machine(&mut self, place: usize, event: Event) {
         let slot = &mut self.slots[place];
         if slot.state == SlotState::Live {
             slot.machine.event(&mut self.shared, event, self.now);

@@ -2,12 +2,13 @@
 
 use std::num::NonZeroUsize;
 
+use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Machine, RecvMeta};
 use pathscope_os::batches::{Arrived, MOST};
 
 use super::complete::Step;
-use super::{EventLoop, Slot};
+use super::{Account, EventLoop, Slot, SlotState};
 use crate::worker::JOINED_BYTES;
 use crate::{Blocking, SystemCalls};
 
@@ -34,30 +35,44 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             if index > 0 {
                 self.refresh(place);
             }
-            self.present_stride(place, lane, index * stride, arrived);
+            let Self { slots, shared, received: room, now, account, .. } = self;
+            account.count_joined(arrived);
+            let came = &room.whole()[index * stride..][..arrived.len];
+            slots[place].show_stride((shared, *now), lane, came, arrived);
             bytes += arrived.len;
         }
         Step::Done(bytes)
     }
+}
 
-    fn present_stride(&mut self, place: usize, lane: Lane, start: usize, arrived: Arrived) {
-        let Self { slots, shared, received: room, now, account, .. } = self;
-        let slot = &mut slots[place];
-        let has_appetite = slot.appetite().is_some();
-        let Slot { machine, wires, .. } = slot;
-        let wire = &mut wires[lane.index()];
-        let Some(batching) = &mut wire.batching else { return };
-        let bytes = &room.whole()[start..start + arrived.len];
+impl Account {
+    /// Notes datagrams that came as one.
+    pub(super) fn count_joined(&mut self, arrived: Arrived) {
         if arrived.stride < arrived.len {
-            account.batches.joined += arrived.len.div_ceil(arrived.stride.max(1)) as u64;
+            self.batches.joined += arrived.len.div_ceil(arrived.stride.max(1)) as u64;
         }
+    }
+}
+
+impl<M: Machine> Slot<M> {
+    /// Shows datagrams that came as one, or keeps them behind what was left.
+    pub(super) fn show_stride(
+        &mut self,
+        (shared, now): (&mut M::Shared, Tick),
+        lane: Lane,
+        bytes: &[u8],
+        arrived: Arrived,
+    ) {
+        let has_appetite = self.appetite().is_some();
+        let Some(wire) = self.wires.get_mut(lane.index()) else { return };
+        let Some(batching) = &mut wire.batching else { return };
         let mut consumed = 0;
         if has_appetite && batching.rest.is_empty() {
             let stride = NonZeroUsize::new(arrived.stride.max(1));
             let meta = RecvMeta { stride, stamp: None, drops: wire.drops };
-            consumed = machine.received(shared, lane, bytes, meta, *now).0.min(arrived.len);
+            consumed = self.machine.received(shared, lane, bytes, meta, now).0.min(arrived.len);
             wire.starved = consumed == 0;
-        } else if slot.state != super::SlotState::Live {
+        } else if matches!(self.state, SlotState::Lingering | SlotState::Over) {
             return;
         }
         // An empty one that finds no taker leaves nothing to keep.
@@ -65,6 +80,6 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             wire.unread.extend_from_slice(&bytes[consumed..]);
             batching.rest.push_back(Arrived { len: arrived.len - consumed, ..arrived });
         }
-        slots[place].presented();
+        self.presented();
     }
 }

@@ -62,37 +62,54 @@ impl Batching {
         batch: &Batch<'_>,
         blocking: Blocking,
     ) -> Result<usize, Trouble> {
-        let stride = batch.stride();
-        if batch.count() > 1 && self.cuts != Cuts::Refused {
-            match self.send_cut(calls, socket, batch, blocking) {
+        let (count, stride) = (batch.count(), batch.stride());
+        if self.leaves_as_one((calls, used), socket, (count, stride))? {
+            match calls.send_cut(socket, batch.bytes(), blocking) {
                 Ok(()) => {
-                    used.cut += batch.count() as u64;
-                    return Ok(batch.count());
+                    used.cut += count as u64;
+                    return Ok(count);
                 }
-                Err(Trouble::Failed(errno)) if is_batch_refused(errno) => {
-                    used.refused += 1;
-                    self.cuts = Cuts::Refused;
-                    // Where it was never switched on, it need not be switched off.
-                    let _ = calls.cut(socket, 0);
-                }
-                Err(trouble) => return Err(trouble),
+                Err(trouble) => self.refused_or((calls, used), socket, trouble)?,
             }
         }
         calls.send_datagrams(socket, batch.bytes(), stride, blocking)
     }
 
-    fn send_cut<S: SystemCalls>(
+    /// Whether datagrams of this number and length are to be handed over as one, which the socket is told how to cut.
+    pub fn leaves_as_one<S: SystemCalls>(
         &mut self,
-        calls: &mut S,
+        (calls, used): (&mut S, &mut BatchUse),
         socket: &Socket,
-        batch: &Batch<'_>,
-        blocking: Blocking,
-    ) -> Result<(), Trouble> {
-        if self.cuts != Cuts::Into(batch.stride()) {
-            calls.cut(socket, batch.stride())?;
-            self.cuts = Cuts::Into(batch.stride());
+        (count, stride): (usize, usize),
+    ) -> Result<bool, Trouble> {
+        if count <= 1 || self.cuts == Cuts::Refused {
+            return Ok(false);
         }
-        calls.send_cut(socket, batch.bytes(), blocking)
+        if self.cuts != Cuts::Into(stride) {
+            if let Err(trouble) = calls.cut(socket, stride) {
+                self.refused_or((calls, used), socket, trouble)?;
+                return Ok(false);
+            }
+            self.cuts = Cuts::Into(stride);
+        }
+        Ok(true)
+    }
+
+    /// A batch did not leave: no other does where the system refuses batches, and any other trouble is told.
+    pub fn refused_or<S: SystemCalls>(
+        &mut self,
+        (calls, used): (&mut S, &mut BatchUse),
+        socket: &Socket,
+        trouble: Trouble,
+    ) -> Result<(), Trouble> {
+        if !matches!(trouble, Trouble::Failed(errno) if is_batch_refused(errno)) {
+            return Err(trouble);
+        }
+        used.refused += 1;
+        self.cuts = Cuts::Refused;
+        // Where it was never switched on, it need not be switched off.
+        let _ = calls.cut(socket, 0);
+        Ok(())
     }
 
     /// The first of what was not consumed.

@@ -16,6 +16,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         while let Some(LaneChange { flow, lane, socket }) = self.inbox.take_lane() {
             let Some(&place) = self.places.get(&flow) else { continue };
             let joins = socket.is_some();
+            if self.flights.count > 0 {
+                self.recall_lane(place, lane);
+            }
             self.slots[place].change_lane(lane, socket);
             let event = if joins { Event::LaneUp(lane) } else { Event::LaneDown(lane) };
             self.notify(place, event);

@@ -3,13 +3,17 @@
 //! An [`EventLoop`] holds the flows in their slots, knows which operation each wants next (`decide`), tells it what came of
 //! one (`complete`), and attends to what is not bytes (`attend`): commands, timers, reports. An engine that knows which
 //! sockets are ready decides which slot to [`visit`](EventLoop::visit) next, where operations are done as they are
-//! decided (`transfer`), and how to wait when none has anything to do.
+//! decided (`transfer`), and how to wait when none has anything to do. One that hands operations to the kernel is `completion`'s:
+//! it takes them with buffers of their own (`submit`), and gives them back with what came of them (`arrive`); what happens to a
+//! flow meanwhile is settled in `flight`.
 
+mod arrive;
 mod attend;
 mod batches;
 mod batching;
 mod complete;
 mod decide;
+mod flight;
 mod lanes;
 mod numbers;
 mod reports;
@@ -17,6 +21,7 @@ mod rest;
 mod room;
 mod slot;
 mod stamps;
+mod submit;
 mod succession;
 mod transfer;
 
@@ -36,12 +41,16 @@ use crate::{Ended, EngineError, Finished, ReportOf, Succession, SystemCalls, Wor
 use attend::Kept;
 use batching::Batching;
 pub(crate) use complete::Step;
+use flight::Flights;
+pub use flight::{Ticket, Way};
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
 pub(crate) use slot::{Awaited, Medium, Slot, Wire};
 use slot::{SlotState, WireState};
 use stamps::Stamps;
+pub(crate) use submit::Spare;
+pub use submit::{Completion, Submission, Work};
 pub(crate) use transfer::Visit;
 
 pub(crate) use crate::calls::Called;
@@ -95,6 +104,7 @@ pub(crate) struct EventLoop<M: Machine, S> {
     /// Slots whose flows are gone, for those that come.
     vacant: Vec<u32>,
     left: Option<Ended>,
+    flights: Flights,
     received: Room,
     datagrams: Box<[u8]>,
     scratch: Box<[u8]>,
@@ -199,6 +209,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             succession: worker.succession,
             vacant: Vec::new(),
             left: None,
+            flights: Flights::default(),
             received: Room::new(terms.receive_buffer_bytes),
             datagrams: vec![0; datagram_bytes].into(),
             scratch: vec![0; SCRATCH_BYTES].into(),
@@ -280,10 +291,21 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Asks the flow what it wants, if something happened to it since, and does what is not bytes.
     pub fn refresh(&mut self, place: usize) {
         let slot = &mut self.slots[place];
-        if !slot.is_stale() {
+        if !slot.is_stale() || self.flights.count > 0 && self.cannot_be_asked(place) {
             return;
         }
-        slot.ask(&mut self.shared, self.medium.transport, self.now);
+        self.slots[place].ask(&mut self.shared, self.now);
+        if self.flights.count > 0 && self.lands_first(place) {
+            return;
+        }
+        self.carry_out(place);
+    }
+
+    /// Does what is not bytes of what a flow said last.
+    #[inline]
+    fn carry_out(&mut self, place: usize) {
+        let slot = &mut self.slots[place];
+        slot.carry_out(&mut self.shared, self.medium.transport, self.now);
         if let Some(due) = slot.timer_change() {
             self.timers.set(place, due);
         }
@@ -325,6 +347,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             slot.state = SlotState::Over;
             self.open -= 1;
             self.timers.set(place, Tick::NEVER);
+            if self.flights.count > 0 {
+                self.recall_all(place);
+            }
             self.depart(place);
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Slot<M> {
 pub(crate) enum SlotState {
     /// Its machine is asked.
     Live,
+    /// What its machine said last is carried out once its receives have landed; nothing else is done for it before.
+    Landing,
     /// Its machine is over; what still comes is thrown away until the other end closes.
     Lingering,
     /// Nothing more is done for it.
@@ -62,6 +64,8 @@ pub(crate) struct Wire {
     pub batching: Option<Box<Batching>>,
     /// Nothing of it was consumed: it needs more bytes, or another event.
     pub starved: bool,
+    /// What of it the kernel has for a while.
+    pub in_flight: InFlight,
     /// Datagrams dropped for want of room, when last asked.
     pub drops: u64,
     /// The same of the sockets that this lane had before; `None` where it stands for a lane that has not come yet, with
@@ -85,6 +89,14 @@ pub(crate) enum WireState {
     Ended,
     /// It neither sends nor receives any more.
     Dead,
+}
+
+/// Whether the kernel has an operation of a lane that sends, one that receives, and one that waits for room to send.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct InFlight {
+    pub sends: bool,
+    pub receives: bool,
+    pub awaits_room: bool,
 }
 
 /// What the sockets of a worker have in common.
@@ -113,6 +125,7 @@ impl Wire {
             unread: Vec::new(),
             batching: None,
             starved: false,
+            in_flight: InFlight::default(),
             drops: 0,
             drops_before: Some(0),
             stamp: None,
@@ -198,10 +211,16 @@ impl<M: Machine> Slot<M> {
         self.is_stale && self.state == SlotState::Live
     }
 
-    /// Asks what the flow wants, and closes as it says.
-    pub fn ask(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
+    /// Asks what the flow wants.
+    #[inline]
+    pub fn ask(&mut self, shared: &mut M::Shared, now: Tick) {
         self.is_stale = false;
         self.want = self.machine.want(shared, now);
+    }
+
+    /// Tells the flow at once what it asked for, and closes as it says.
+    #[inline]
+    pub fn carry_out(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
         if self.want.weigh {
             self.weigh(shared, now);
         }
@@ -228,9 +247,22 @@ impl<M: Machine> Slot<M> {
         })
     }
 
+    /// When the timer has to be set anew for it to fire by `latest`.
+    pub fn timer_at_the_latest(&mut self, latest: Tick) -> Option<Tick> {
+        (latest < self.armed).then(|| {
+            self.armed = latest;
+            latest
+        })
+    }
+
     /// The timer fired.
     pub fn disarm(&mut self) {
         self.armed = Tick::NEVER;
+    }
+
+    /// Whether the phase is not the one last seen.
+    pub fn has_new_phase(&self) -> bool {
+        self.machine.phase() != self.phase
     }
 
     /// The phase, if it is not the one last seen.
@@ -269,7 +301,7 @@ impl<M: Machine> Slot<M> {
         match self.state {
             SlotState::Live => self.closed == Some(Close::Graceful) && self.appetite().is_none(),
             SlotState::Lingering => true,
-            SlotState::Over => false,
+            SlotState::Landing | SlotState::Over => false,
         }
     }
 

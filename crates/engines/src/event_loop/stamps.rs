@@ -81,6 +81,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         loop {
             let Self { slots, calls, stamps: Some(stamps), now, .. } = self else { return };
             let wire = &mut slots[place].wires[lane.index()];
+            if wire.in_flight.sends {
+                // It may be of a datagram that is not numbered yet.
+                return;
+            }
             let Some(numbers) = wire.numbers.as_mut().filter(|it| it.heard < it.sent) else {
                 return;
             };

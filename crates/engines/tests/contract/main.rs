@@ -16,6 +16,7 @@ mod stamps;
 mod starvation;
 mod streams;
 mod succession;
+mod timed;
 mod toys;
 mod waking;
 mod weighing;

@@ -1,0 +1,219 @@
+//! Operations that the kernel has for a while, and what happens to their flows meanwhile. Engines that do each operation as
+//! it is decided have none.
+//!
+//! While a send is in flight its machine is shown what comes, by what it wanted before, and nothing else: it is neither asked nor
+//! told anything. So whatever it decides of its sending, in `want` by time or in an event, it knows what became of all that it offered.
+//! What there is to tell has the send recalled; what it was shown has it asked again within [`PATIENCE_NS`].
+//! Before it is told what has come and was not received, receives land as well.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Lane;
+use pathscope_flow::{Event, Machine};
+use pathscope_os::Socket;
+
+use super::{EventLoop, Slot, SlotState, Wire};
+use crate::SystemCalls;
+
+/// How long a flow that was shown something may wait for its send before it is asked what it wants now. A send lands by itself
+/// as a rule, and to recall each whenever something comes would cost more than all else; but one that has no room may
+/// wait for as long as the other end likes.
+const PATIENCE_NS: u64 = 1_000_000;
+
+/// Names an operation that is in flight: no two of a kind are on one lane's socket.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ticket {
+    /// The flow's place at its worker.
+    pub place: u32,
+    /// The lane.
+    pub lane: Lane,
+    /// Which way.
+    pub way: Way,
+}
+
+/// Which way an operation moves bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Way {
+    /// Out.
+    Send,
+    /// In.
+    Receive,
+    /// Neither: it waits until a send may take something.
+    Neither,
+}
+
+/// What a worker has in flight.
+#[derive(Debug, Default)]
+pub(super) struct Flights {
+    pub count: usize,
+    /// By place: what its flow is told once its send has landed.
+    deferred: HashMap<usize, VecDeque<Event>>,
+    /// What is to land early.
+    recalls: Vec<Ticket>,
+}
+
+impl Wire {
+    fn of_way(&mut self, way: Way) -> &mut bool {
+        match way {
+            Way::Send => &mut self.in_flight.sends,
+            Way::Receive => &mut self.in_flight.receives,
+            Way::Neither => &mut self.in_flight.awaits_room,
+        }
+    }
+}
+
+impl<M: Machine> Slot<M> {
+    /// Whether a send is in flight.
+    pub fn is_sending(&self) -> bool {
+        self.wires.iter().any(|wire| wire.in_flight.sends)
+    }
+
+    fn is_receiving(&self) -> bool {
+        self.wires.iter().any(|wire| wire.in_flight.receives)
+    }
+
+    /// Whether its timer runs for an answer of the machine's, and not because it was shown something while it sends.
+    fn is_due(&self, now: Tick) -> bool {
+        self.want.wake.is_some_and(|wake| wake <= now)
+    }
+}
+
+/// Beginning and end.
+impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
+    /// An operation has begun.
+    pub(super) fn launched(&mut self, Ticket { place, lane, way }: Ticket) {
+        self.flights.count += 1;
+        *self.slots[place as usize].wires[lane.index()].of_way(way) = true;
+    }
+
+    /// An operation on this socket has landed; whether the flow is still there, and its lane has that socket.
+    pub(super) fn landed(
+        &mut self,
+        Ticket { place, lane, way }: Ticket,
+        socket: &Arc<Socket>,
+    ) -> bool {
+        self.flights.count -= 1;
+        let slot = &mut self.slots[place as usize];
+        let wire = slot.wires.get_mut(lane.index()).filter(|it| Arc::ptr_eq(&it.socket, socket));
+        wire.is_some_and(|wire| {
+            *wire.of_way(way) = false;
+            slot.state != SlotState::Over
+        })
+    }
+
+    /// What has landed was told: what waited for it is carried out, and told.
+    pub(super) fn settle(&mut self, place: usize) {
+        if self.slots[place].state == SlotState::Landing {
+            if self.slots[place].is_receiving() {
+                return;
+            }
+            self.slots[place].state = SlotState::Live;
+            self.carry_out(place);
+        }
+        loop {
+            // Each event is answered before the next, and one that is over hears of none.
+            self.refresh(place);
+            if self.slots[place].is_sending() || self.slots[place].state == SlotState::Landing {
+                return;
+            }
+            let deferred = self.flights.deferred.get_mut(&place);
+            let Some(event) = deferred.and_then(VecDeque::pop_front) else { break };
+            self.tell_machine(place, event);
+        }
+        self.flights.deferred.remove(&place);
+    }
+}
+
+/// What waits.
+impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
+    /// Whether a flow cannot be asked yet, since it sends. That is not for long.
+    #[cold]
+    pub(super) fn cannot_be_asked(&mut self, place: usize) -> bool {
+        let slot = &mut self.slots[place];
+        if !slot.is_sending() {
+            return false;
+        }
+        if slot.has_new_phase() {
+            // It failed by what it was shown.
+            self.recall(place, |way| way == Way::Send);
+        } else if let Some(due) = slot.timer_at_the_latest(self.now.plus_nanos(PATIENCE_NS)) {
+            self.timers.set(place, due);
+        }
+        true
+    }
+
+    /// Whether a timer that fires has nothing to say to its machine, but that a send is waited for no longer.
+    #[cold]
+    pub(super) fn was_patient(&mut self, place: usize) -> bool {
+        if self.slots[place].is_due(self.now) {
+            return false;
+        }
+        self.recall(place, |way| way == Way::Send);
+        true
+    }
+
+    /// Has the flow, which is to be told what has come and was not received, wait until its receives have landed.
+    #[cold]
+    pub(super) fn lands_first(&mut self, place: usize) -> bool {
+        let slot = &mut self.slots[place];
+        if !slot.want.weigh || !slot.is_receiving() {
+            return false;
+        }
+        slot.state = SlotState::Landing;
+        self.recall(place, |way| way == Way::Receive);
+        true
+    }
+
+    /// Has an event wait for a send to land, where one is in flight.
+    #[cold]
+    pub(super) fn defers(&mut self, place: usize, event: Event) -> bool {
+        let slot = &self.slots[place];
+        let is_behind = self.flights.deferred.get(&place).is_some_and(|others| !others.is_empty());
+        let defers = is_behind || slot.state == SlotState::Landing || slot.is_sending();
+        if defers {
+            self.flights.deferred.entry(place).or_default().push_back(event);
+            self.recall(place, |way| way == Way::Send);
+        }
+        defers
+    }
+}
+
+/// What is to land early.
+impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
+    fn recall(&mut self, place: usize, is_meant: impl Fn(Way) -> bool) {
+        for lane in 0..self.slots[place].wires.len() {
+            self.recall_on(place, Lane(lane as u8), &is_meant);
+        }
+    }
+
+    fn recall_on(&mut self, place: usize, lane: Lane, is_meant: impl Fn(Way) -> bool) {
+        let wire = &mut self.slots[place].wires[lane.index()];
+        for way in [Way::Send, Way::Receive, Way::Neither] {
+            if *wire.of_way(way) && is_meant(way) {
+                self.flights.recalls.push(Ticket { place: place as u32, lane, way });
+            }
+        }
+    }
+
+    /// A flow is over, whatever it has in flight.
+    #[cold]
+    pub(super) fn recall_all(&mut self, place: usize) {
+        self.recall(place, |_| true);
+        self.flights.deferred.remove(&place);
+    }
+
+    /// A lane gets another socket, or leaves.
+    #[cold]
+    pub(super) fn recall_lane(&mut self, place: usize, lane: Lane) {
+        if lane.index() < self.slots[place].wires.len() {
+            self.recall_on(place, lane, |_| true);
+        }
+    }
+
+    /// The next operation that is to land early.
+    pub fn next_recall(&mut self) -> Option<Ticket> {
+        self.flights.recalls.pop()
+    }
+}
