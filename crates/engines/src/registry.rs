@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pathscope_flow::Machine;
+use pathscope_flow::{Machine, Split};
 
 use crate::{EngineError, Finished, SystemCalls, Worker};
 
@@ -47,6 +47,26 @@ engines! {
     Plain = crate::plain;
     /// Readiness from the kernel: for any number.
     Epoll = crate::epoll;
+}
+
+/// The one that sleeps in the call which moves bytes: for one flow, or few.
+pub const BLOCKING: EngineKind = EngineKind::Plain;
+/// The one that waits for all sockets at once: for any number of flows.
+pub const POLLING: EngineKind = EngineKind::Epoll;
+
+impl EngineKind {
+    /// Whether it runs the two halves of a flow on threads of their own, by [`run_halves`].
+    pub const fn runs_halves(self) -> bool {
+        matches!(self, BLOCKING)
+    }
+}
+
+/// Runs the sending and the receiving half of each flow on threads of their own until all are over, by blocking calls.
+pub fn run_halves<M: Split, S: SystemCalls + Clone + Send>(
+    worker: Worker<M>,
+    calls: S,
+) -> Result<Finished<M>, EngineError> {
+    crate::plain::run_split(worker, calls)
 }
 
 impl fmt::Display for EngineKind {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
-use pathscope_engines::EngineKind;
+use pathscope_engines::{EngineKind, registry};
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::cpus;
@@ -114,8 +114,8 @@ fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, R
         (Some(name), _) => name.parse().map_err(RunError::Unsupported)?,
         (None, (kind, why)) => {
             let engine = match kind {
-                placement::EngineKind::Blocking => EngineKind::Plain,
-                placement::EngineKind::Polling => EngineKind::Epoll,
+                placement::EngineKind::Blocking => registry::BLOCKING,
+                placement::EngineKind::Polling => registry::POLLING,
             };
             substitutions.push(substitution("engine", "auto", engine.name(), why));
             engine
@@ -212,7 +212,7 @@ impl Placement {
 
     /// Whether a worker hands the halves of its flows to threads of their own: blocking calls both ways need one for each.
     pub fn is_in_halves(&self, plan: &dyn Mode) -> bool {
-        self.engine == EngineKind::Plain && self.wait == Wait::Sleep && plan.has_halves()
+        self.engine.runs_halves() && self.wait == Wait::Sleep && plan.has_halves()
     }
 
     /// How many threads all its workers are.

@@ -13,7 +13,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
-    Outbox, Remote, Succession as EngineSuccession, Terms, Worker, plain, registry, room_bytes,
+    Outbox, Remote, Succession as EngineSuccession, Terms, Worker, registry, room_bytes,
     worker_inbox,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
@@ -261,6 +261,6 @@ impl<F: Machine> Runner<F> for OnEngine<F> {
     where
         F: Split,
     {
-        plain::run_split(self.worker, Kernel)
+        registry::run_halves(self.worker, Kernel)
     }
 }
