@@ -70,11 +70,15 @@ pub struct LaneChange {
 
 /// A worker's inbox, and the means to fill it.
 pub fn worker_inbox() -> Result<(Remote, Inbox), OsError> {
+    Ok(worker_inbox_of(Waker::new()?))
+}
+
+/// The same, of a worker that is woken so.
+pub fn worker_inbox_of(waker: Waker) -> (Remote, Inbox) {
     let (sender, receiver) = mpsc::channel();
     let (lanes, changes) = mpsc::channel();
-    let waker = Waker::new()?;
     let remote = Remote { sender: Some(sender), lanes, waker: waker.clone() };
-    Ok((remote, Inbox { receiver, changes, waker }))
+    (remote, Inbox { receiver, changes, waker })
 }
 
 /// The session's end of a worker's inbox. A worker whose every `Remote` is dropped ends at once, since nobody

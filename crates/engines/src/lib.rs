@@ -9,6 +9,8 @@
 //!
 //! Both do an operation when its socket is ready. [`completion`] is for engines that hand it to the kernel before that.
 //!
+//! A server with many light sessions has [`SharedThread`]s, each of which runs workers of many by `epoll`.
+//!
 //! [`registry`] is the one place that lists them. How a worker waits ([`Wait`](pathscope_core::Wait))
 //! is a choice of its own. Every system call that moves bytes goes through [`SystemCalls`], so that the
 //! contract tests can make each of them fail.
@@ -26,7 +28,10 @@ mod timers;
 mod worker;
 
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
-pub use inbox::{Command, Inbox, LaneChange, Notice, Outbox, Remote, worker_inbox};
+pub use epoll::{Part, SharedLoop, SharedThread};
+pub use inbox::{
+    Command, Inbox, LaneChange, Notice, Outbox, Remote, worker_inbox, worker_inbox_of,
+};
 pub use registry::EngineKind;
 pub use worker::{
     Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker, room_bytes,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::Lane;
@@ -16,13 +17,28 @@ use crate::event_loop::{Awaited, EventLoop, Lingering, Pause, Visit, Wire};
 use crate::{EngineError, Finished, SystemCalls, Trouble, Worker};
 
 /// Ready sockets that one wait tells of.
-const EVENTS: usize = 256;
+pub(super) const EVENTS: usize = 256;
+
+/// Room for one of them.
+pub(super) const NONE: Event = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
 
 /// From so long on, a wait may be cut into whole milliseconds and a rest.
 const COARSE: Duration = Duration::from_millis(2);
 
 /// The name of the waker among the sockets.
 const WAKER: u64 = u64::MAX;
+
+/// A socket is named by its lane, its flow's place above that and, where workers share an instance of epoll, its worker's key above
+/// that: so many places have room below a key, and so many keys there are beside the waker's.
+const LANE_BITS: u32 = 8;
+const KEY_SHIFT: u32 = LANE_BITS + 16;
+pub(super) const PLACES: usize = 1 << (KEY_SHIFT - LANE_BITS);
+pub(super) const KEYS: u64 = key_of(WAKER);
+
+/// The key of the worker whose socket is named so.
+pub(super) const fn key_of(name: u64) -> u64 {
+    name >> KEY_SHIFT
+}
 
 /// What a socket can be registered for, in the bits of a [`Wire`].
 const TO_RECEIVE: u8 = 1;
@@ -33,15 +49,16 @@ pub fn run<M: Machine, S: SystemCalls>(
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
     let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
-    let mut registrations = Registrations::new(event_loop.waker(), event_loop.slots.len())?;
+    let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
+    let mut events = vec![NONE; EVENTS];
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;
         event_loop.attend();
         registrations.serve(&mut event_loop);
         if event_loop.is_open() {
-            registrations.wait(&mut event_loop)?;
-            if registrations.queue.is_empty() {
+            registrations.wait(&mut event_loop, &mut events)?;
+            if registrations.is_idle() {
                 event_loop.approach(began);
             }
         }
@@ -49,27 +66,54 @@ pub fn run<M: Machine, S: SystemCalls>(
     Ok(event_loop.close())
 }
 
-/// Who is to be visited, and who is ready.
-struct Registrations {
-    epoll: OwnedFd,
-    events: Vec<Event>,
+/// An instance of epoll that this waker ends a wait of.
+pub(super) fn create(waker: &Waker) -> Result<OwnedFd, OsError> {
+    let failed = |errno: rustix::io::Errno| OsError::Call {
+        what: "open an epoll instance",
+        source: errno.into(),
+    };
+    let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed)?;
+    epoll::add(&epoll, waker, EventData::new_u64(WAKER), EventFlags::IN).map_err(failed)?;
+    Ok(epoll)
+}
+
+/// What a worker waits for, and who of its flows is to be visited.
+pub(super) struct Registrations {
+    epoll: Arc<OwnedFd>,
+    /// The name of the first lane of the first place.
+    first: u64,
     queue: VecDeque<u32>,
 }
 
 impl Registrations {
-    fn new(waker: &Waker, slots: usize) -> Result<Self, EngineError> {
-        let failed = |errno: rustix::io::Errno| OsError::Call {
-            what: "open an epoll instance",
-            source: errno.into(),
-        };
-        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed)?;
-        epoll::add(&epoll, waker, EventData::new_u64(WAKER), EventFlags::IN).map_err(failed)?;
-        let none = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
-        Ok(Self { epoll, events: vec![none; EVENTS], queue: VecDeque::with_capacity(slots) })
+    /// Those of a worker that has an instance of epoll to itself.
+    fn alone(waker: &Waker, slots: usize) -> Result<Self, EngineError> {
+        let (epoll, queue) = (Arc::new(create(waker)?), VecDeque::with_capacity(slots));
+        Ok(Self { epoll, first: 0, queue })
+    }
+
+    /// Those of a worker of this key, at an instance of many.
+    pub fn among(epoll: Arc<OwnedFd>, key: u64) -> Self {
+        Self { epoll, first: key << KEY_SHIFT, queue: VecDeque::new() }
+    }
+
+    /// Whether nobody is to be visited.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Waits for nothing any more.
+    pub fn clear<M: Machine, S: SystemCalls>(&self, event_loop: &mut EventLoop<M, S>) {
+        for (place, slot) in event_loop.slots.iter_mut().enumerate() {
+            for (lane, wire) in slot.wires.iter_mut().enumerate() {
+                // A socket that is closed has removed itself.
+                let _ = self.change(wire, place, lane, 0);
+            }
+        }
     }
 
     /// Visits once everyone to whom something happened.
-    fn serve<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+    pub fn serve<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
         self.enqueue_roused(event_loop);
         for _ in 0..self.queue.len() {
             let Some(place) = self.queue.pop_front() else { return };
@@ -143,7 +187,8 @@ impl Registrations {
         if wanted == wire.registered {
             return Ok(());
         }
-        let data = EventData::new_u64((place as u64) << 8 | lane as u64);
+        let name = self.first + ((place as u64) << LANE_BITS | lane as u64);
+        let data = EventData::new_u64(name);
         let outcome = match (wire.registered, wanted) {
             (0, wanted) => epoll::add(&self.epoll, &*wire.socket, data, flags(wanted)),
             (_, 0) => epoll::delete(&self.epoll, &*wire.socket),
@@ -156,18 +201,18 @@ impl Registrations {
     fn wait<M: Machine, S: SystemCalls>(
         &mut self,
         event_loop: &mut EventLoop<M, S>,
+        events: &mut [Event],
     ) -> Result<(), EngineError> {
         let pause = if self.queue.is_empty() { event_loop.pause() } else { Pause::Spin };
         let mut ready = 0;
-        let Self { epoll, events, .. } = self;
+        let epoll = &self.epoll;
         event_loop.wait(pause, |_, _, timeout| {
             let timeout = doze(epoll, timeout)?;
-            ready = epoll::wait(&*epoll, &mut events[..], timeout.map(timespec).as_ref())?;
+            ready = epoll::wait(epoll, &mut *events, timeout.map(timespec).as_ref())?;
             let is_called = events[..ready].iter().any(|event| event.data.u64() == WAKER);
             Ok(if is_called { Called::Yes } else { Called::No })
         })?;
-        for index in 0..ready {
-            let Event { flags, data } = self.events[index];
+        for &Event { flags, data } in &events[..ready] {
             if data.u64() != WAKER {
                 self.note(event_loop, data.u64(), flags);
             }
@@ -176,13 +221,14 @@ impl Registrations {
     }
 
     /// A socket is ready. Where nobody waits for that any more, the kernel need not tell again.
-    fn note<M: Machine, S: SystemCalls>(
+    pub fn note<M: Machine, S: SystemCalls>(
         &mut self,
         event_loop: &mut EventLoop<M, S>,
-        data: u64,
+        name: u64,
         flags: EventFlags,
     ) {
-        let (place, lane) = ((data >> 8) as usize, (data & 0xff) as usize);
+        let own = name - self.first;
+        let (place, lane) = ((own >> LANE_BITS) as usize, (own & 0xff) as usize);
         if lane >= event_loop.slots[place].wires.len() {
             // The flow has departed since the kernel told of it.
             return;
@@ -212,7 +258,10 @@ impl Registrations {
 /// (`epoll_pwait2` does not, and is not in every kernel): what a timer has left below two of them is waited for in
 /// `ppoll`, for which an instance of epoll is readable when it has an event; and of a longer time the last
 /// millisecond is left for that.
-fn doze(epoll: &OwnedFd, timeout: Option<Duration>) -> Result<Option<Duration>, Trouble> {
+pub(super) fn doze(
+    epoll: &OwnedFd,
+    timeout: Option<Duration>,
+) -> Result<Option<Duration>, Trouble> {
     let Some(left) = timeout.filter(|left| !left.is_zero()) else { return Ok(timeout) };
     if left >= COARSE {
         let whole = Duration::from_millis(u64::try_from(left.as_millis()).unwrap_or(u64::MAX) - 1);

@@ -9,10 +9,16 @@
 mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 use linux as imp;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod shared;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+pub use shared::{Part, SharedLoop, SharedThread};
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 use other as imp;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+pub use other::{Part, SharedLoop, SharedThread};
 
 use pathscope_flow::Machine;
 

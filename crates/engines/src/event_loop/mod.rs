@@ -15,6 +15,7 @@ mod complete;
 mod decide;
 mod flight;
 mod lanes;
+mod lent;
 mod numbers;
 mod reports;
 mod rest;
@@ -43,6 +44,8 @@ use batching::Batching;
 pub(crate) use complete::Step;
 use flight::Flights;
 pub use flight::{Ticket, Way};
+#[cfg(not(pathscope_other))]
+pub(crate) use lent::{Lent, LentSize};
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;

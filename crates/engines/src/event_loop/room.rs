@@ -20,6 +20,11 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// None.
+    pub fn none() -> Self {
+        Self { bytes: Box::default(), base: 0, capacity: 0 }
+    }
+
     /// Room for `capacity` bytes, at least one.
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.max(1);

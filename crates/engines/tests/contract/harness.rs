@@ -7,7 +7,7 @@ use std::time::Duration;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
-    SystemCalls, Terms, Worker, registry, worker_inbox,
+    SharedThread, SystemCalls, Terms, Worker, registry, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Machine, Phase, Transport};
 use pathscope_os::sockets::{self, Settings};
@@ -127,6 +127,27 @@ where
     let outbox = Outbox::new(sender, None);
     let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
     std::thread::spawn(move || done.send(run(worker)));
+    Running { remote, notices, outcome }
+}
+
+/// Hands a worker to a thread that runs others, too.
+pub fn start_beside<M>(
+    thread: &SharedThread,
+    terms: Terms,
+    flows: Flows<M>,
+    shared: M::Shared,
+) -> Running<M>
+where
+    M: Machine + 'static,
+    M::Shared: 'static,
+{
+    let part = thread.part();
+    let (remote, inbox) = worker_inbox_of(part.waker.clone());
+    let (sender, notices) = channel();
+    let (done, outcome) = channel();
+    let outbox = Outbox::new(sender, None);
+    let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
+    thread.run(&part, worker, move |finished| drop(done.send(finished)));
     Running { remote, notices, outcome }
 }
 

@@ -11,6 +11,7 @@ mod harness;
 mod lanes;
 mod punctuality;
 mod refusals;
+mod shared;
 mod split;
 mod stamps;
 mod starvation;

@@ -1,0 +1,100 @@
+//! A thread that runs workers of many: each is run as if it were alone, comes to its own end, and is over when that is told.
+
+use std::thread::JoinHandle;
+
+use pathscope_core::Wait;
+use pathscope_engines::{
+    Command, Ended, EngineError, Outbox, SharedThread, Worker, worker_inbox_of,
+};
+use pathscope_flow::{Event, Transport};
+use pathscope_os::sockets::Settings;
+
+use crate::harness::{PATIENCE, Running, pair, start_beside, terms};
+use crate::toys::{Bench, Clockwork, Echo, Ping, Stream};
+
+const STREAM: Transport = Transport::Stream;
+const DATAGRAM: Transport = Transport::Datagram;
+
+fn thread() -> (SharedThread, JoinHandle<()>) {
+    let (thread, own) = SharedThread::new().expect("a thread");
+    (thread, std::thread::spawn(move || own.run()))
+}
+
+/// Workers of two ends that ping each other on one thread.
+fn pings(thread: &SharedThread, transport: Transport) -> (Running<Ping>, Running<Echo>) {
+    let (here, there) = pair(transport, &Settings::default());
+    let datagrams = transport == DATAGRAM;
+    let terms = terms(Wait::Sleep, transport);
+    let echo = vec![(Echo::new(0, datagrams), vec![there])];
+    let echo = start_beside(thread, terms, echo, Bench::new());
+    let ping = vec![(Ping::new(0, 100, 2, datagrams), vec![here])];
+    (start_beside(thread, terms, ping, Bench::new()), echo)
+}
+
+fn complete(pings: Vec<(Running<Ping>, Running<Echo>)>) {
+    for (ping, echo) in pings {
+        let finished = ping.finish();
+        assert!(finished.usage.is_empty(), "what the thread used is of all");
+        let (ping, _) = &finished.flows[0];
+        assert_eq!((finished.ended, ping.answered, ping.wrong), (Ended::AllOver, 100, 0));
+        echo.remote.tell(None, Event::Stop);
+        let (echo, _) = &echo.finish().flows[0];
+        assert_eq!(echo.echoed, 100);
+    }
+}
+
+#[test]
+fn workers_of_all_kinds_share_a_thread_which_ends_with_the_last_of_them() {
+    let (thread, handle) = thread();
+    let all = (0..60).map(|number| pings(&thread, [STREAM, DATAGRAM][number % 2])).collect();
+    let (here, there) = pair(STREAM, &Settings::default());
+    let terms = terms(Wait::Sleep, STREAM);
+    let bytes = 20 << 20;
+    let sender = vec![(Stream::new(3, bytes, 0), vec![here])];
+    let sender = start_beside(&thread, terms, sender, Bench::new());
+    let receiver = vec![(Stream::new(3, 0, bytes), vec![there])];
+    let receiver = start_beside(&thread, terms, receiver, Bench::new());
+    let (clock, _other) = pair(STREAM, &Settings::default());
+    let clock = vec![(Clockwork::new(0, 1_000_000, 50), vec![clock])];
+    let clock = start_beside(&thread, terms, clock, Bench::new());
+    // They go on without anybody who could bring others.
+    drop(thread);
+    complete(all);
+    let (clock, _) = &clock.finish().flows[0];
+    assert_eq!((clock.woken, clock.early), (50, 0));
+    let [sender, receiver] = [sender, receiver].map(|running| running.finish().flows.remove(0).0);
+    assert!(sender.is_right() && receiver.is_right(), "{receiver:?}");
+    handle.join().expect("it does not panic");
+}
+
+#[test]
+fn what_ends_one_worker_ends_no_other() {
+    let (thread, _handle) = thread();
+    let all: Vec<_> = (0..4).map(|_| pings(&thread, STREAM)).collect();
+    // A fault of ours, as soon as the flow starts.
+    let (here, _there) = pair(STREAM, &Settings::default());
+    let part = thread.part();
+    let (_remote, inbox) = worker_inbox_of(part.waker.clone());
+    let outbox = Outbox::into_sink(|_| panic!("a fault"));
+    let terms = terms(Wait::Sleep, STREAM);
+    let flows = vec![(Stream::new(0, 0, 1), vec![here])];
+    let worker = Worker { flows, shared: Bench::new(), terms, inbox, outbox, succession: None };
+    let (done, outcome) = std::sync::mpsc::channel();
+    thread.run(&part, worker, move |finished| drop(done.send(finished)));
+    let outcome = outcome.recv_timeout(PATIENCE).expect("it is told");
+    assert!(matches!(outcome, Err(EngineError::Panicked)));
+    // One that is abandoned, and one that nobody has any more. Their sockets stay, and have more to tell.
+    let one_of = || {
+        let (here, there) = pair(STREAM, &Settings::default());
+        let flow = vec![(Stream::new(0, 0, 1), vec![here])];
+        (start_beside(&thread, terms, flow, Bench::new()), there)
+    };
+    let ((abandoned, there), (orphan, other)) = (one_of(), one_of());
+    abandoned.remote.send(Command::Abandon);
+    let abandoned = abandoned.finish();
+    drop((there, other));
+    assert_eq!(abandoned.ended, Ended::Abandoned);
+    assert!([Ended::Orphaned, Ended::AllOver].contains(&orphan.orphan().ended));
+    complete(all);
+    complete(vec![pings(&thread, STREAM)]);
+}
