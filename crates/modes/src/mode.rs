@@ -127,6 +127,12 @@ pub trait Mode: Debug {
     /// How its flows are best run by an end that may use so many processors.
     fn placement(&self, cpus: usize) -> Placement;
 
+    /// Whether its flows have so little to do that a thread may run them beside those of other tests, where a server has many:
+    /// neither takes time from the other that is worth mentioning.
+    fn is_light(&self) -> bool {
+        false
+    }
+
     /// What it asks of both ends' machines.
     fn asks(&self) -> Asks<'_> {
         Asks::default()

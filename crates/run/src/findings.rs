@@ -19,6 +19,8 @@ findings! {
             "a faster disk, or fewer samples a second";
         SamplesUnwritten: "samples_unwritten", "the file of samples could not be written to its end",
             "see the sentence for the reason: a full disk, a reader that is gone";
+        ThreadShared: "thread_shared", "a server with many tests ran light flows on a thread that has those of others, too",
+            "ask again when the server has fewer clients, or by name for `--engine plain`, which has a thread to itself";
         UdpUnanswered: "udp_unanswered", "the server's UDP port did not answer, so latency was measured over TCP",
             "open the server's UDP port";
         WorkerFailed: "worker_failed", "a thread that runs flows could not go on: its flows have failed",

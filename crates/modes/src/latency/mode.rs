@@ -13,6 +13,9 @@ use crate::placement::{EngineKind, Placement, Workers};
 /// Flows that one thread looks at one after the other without much delay for each.
 const FEW_FLOWS: u32 = 8;
 
+/// Pings of a light test are so far apart at the least, those of all its flows together.
+const LIGHT_PERIOD_NS: u64 = 10_000_000;
+
 /// How long a thread that spins before it sleeps does so for each ping.
 const SPUN_FOR_PING_NS: u64 = 50_000;
 
@@ -82,6 +85,14 @@ impl Mode for LatencyPlan {
             _ => wait,
         };
         Placement { engine, wait, workers: Workers::One, spun_share }
+    }
+
+    /// Pings that follow a clock, few of them. What has to be answered at once, a closed loop, has a thread to itself, and so have
+    /// probes: load is what they are to see.
+    fn is_light(&self) -> bool {
+        let LoadModel::Open { period_ns, .. } = self.load_model else { return false };
+        let each_ns = period_ns.0 / u64::from(self.connections.max(1));
+        each_ns >= LIGHT_PERIOD_NS && !self.lasts_with_load()
     }
 
     fn asks(&self) -> Asks<'_> {

@@ -20,8 +20,9 @@ use crate::error::RunError;
 use crate::records::journal::Journal;
 use crate::session::driver::{Hosted, Watch};
 
-/// So many threads hold sessions at the most. They say and hear little, and what is measured runs on others.
-const MOST: usize = 4;
+/// So many threads hold sessions at the most. They say and hear little, and what is measured runs on others; a server is to have
+/// eight threads of its own at the most.
+const MOST: usize = 2;
 
 /// The key of word; sessions have those below.
 const WORD: u64 = u64::MAX;
@@ -180,8 +181,6 @@ impl<'scope> Holder<'scope> {
             }
             self.wakers.take(&mut called);
             expects_more = self.take_in(&mut called);
-            // Who is ready has its turn with that, and needs no other.
-            called.retain(|key| !ready.iter().any(|ready| ready.key == *key && ready.input));
             for &Ready { key, input, .. } in &ready {
                 self.turn(key, input);
             }
@@ -237,9 +236,10 @@ impl<'scope> Holder<'scope> {
             Ok(Turn::Over(result)) => Some(result),
             Err(_) => None,
         };
-        if let Some(held) = self.sessions.remove(&key) {
-            self.over(held.from, result);
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(held)));
+        if let Some(Held { session, from, _stay, .. }) = self.sessions.remove(&key) {
+            // Its connections are closed, and its places given back, before that is told.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(session)));
+            self.over(from, result);
         }
     }
 

@@ -28,7 +28,7 @@ use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
-use crate::workers::placement::{self, Means, Placement, Places};
+use crate::workers::placement::{self, Held, Means, Placement};
 use crate::workers::worker::RunningWorker;
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
@@ -48,8 +48,8 @@ pub(crate) struct GroupState {
     pub job: Plan,
     role: Role,
     pub placement: Placement,
-    /// Held as long as the flows may run.
-    _places: [Option<Places>; 2],
+    /// As long as the flows may run.
+    pub held: Held,
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of the flows that run, kept until it is this end's turn to close.
     pub opened: Vec<Arc<Socket>>,
@@ -95,7 +95,7 @@ impl GroupState {
     pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id).into_owned();
         check_cpus(job.asks().cpus_of(role))?;
-        let (placement, places) = placement::of(&*job, group.flows, (role, means))?;
+        let (placement, held) = placement::of(&*job, group.flows, (role, means))?;
         let accumulator = job.accumulator(role);
         Ok(Self {
             group,
@@ -103,7 +103,7 @@ impl GroupState {
             job,
             role,
             placement,
-            _places: places,
+            held,
             sockets: Vec::new(),
             opened: Vec::new(),
             lanes: BTreeMap::new(),

@@ -222,9 +222,24 @@ impl RunningTest {
                 told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
             }
             let (group, placement) = (state.group, &state.placement);
+            let shared = state.held.shared.as_deref();
+            if shared.is_some() {
+                let text = "the server has more tests than threads: one ran these flows and those of others, which may have \
+                            delayed them";
+                self.report.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
+            }
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
-            let ready =
-                ReadyGroup { group, placement, sockets, lanes, ledger, opener, setting, inbox };
+            let ready = ReadyGroup {
+                group,
+                placement,
+                shared,
+                sockets,
+                lanes,
+                ledger,
+                opener,
+                setting,
+                inbox,
+            };
             let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });
@@ -404,7 +419,7 @@ impl RunningTest {
     ) -> Vec<EndInterval> {
         self.report.elapsed_ns = now.nanos_since(self.started().unwrap_or(now));
         let flows = self.workers.get_mut(worker).map_or(0, |running| {
-            running.join();
+            running.is_over = true;
             running.flows.len() as u64
         });
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return Vec::new() };
@@ -414,7 +429,7 @@ impl RunningTest {
         }
         let is_load = |group| !self.test.is_probe(group);
         let mut load = self.workers.iter().filter(|worker| is_load(worker.group));
-        if is_load(group) && load.all(RunningWorker::is_over) && self.role == Role::Client {
+        if is_load(group) && load.all(|worker| worker.is_over) && self.role == Role::Client {
             self.end_probes();
         }
         if self.is_over() {
@@ -426,7 +441,7 @@ impl RunningTest {
 
     /// Whether every flow is over.
     pub fn is_over(&self) -> bool {
-        self.started.is_some() && self.workers.iter().all(RunningWorker::is_over)
+        self.started.is_some() && self.workers.iter().all(|worker| worker.is_over)
     }
 
     /// Probes last as long as the load beside them: the client's end stops them.

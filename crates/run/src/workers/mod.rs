@@ -2,4 +2,5 @@
 
 pub(crate) mod placement;
 pub(crate) mod shares;
+mod sharing;
 pub(crate) mod worker;

@@ -4,17 +4,19 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
-use pathscope_engines::{EngineKind, registry};
+use pathscope_engines::{EngineKind, SharedThread, registry};
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::cpus;
 
 use crate::error::RunError;
+use crate::workers::sharing;
 
 /// Threads of this process that spin, or are about to. More of them than processors would measure each
 /// other, and a stranger could use a server up.
@@ -27,6 +29,22 @@ static FURTHER_WORKERS: AtomicUsize = AtomicUsize::new(0);
 /// So many further workers there are at most for each processor: several tests at once have as many as there are
 /// processors each, and any number of them does not have any number of threads.
 pub(crate) const FURTHER_WORKERS_PER_CPU: usize = 4;
+
+/// Light tests whose flows have a thread to themselves, of all that this process serves.
+static ALONE: AtomicUsize = AtomicUsize::new(0);
+
+/// So many of them there are at most for each processor: with few clients nobody's flows wait for those of others, and with thousands
+/// threads do not wait for each other.
+const ALONE_PER_CPU: usize = 4;
+
+/// What is held for a group as long as its workers may run.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// What it has of the places of this process: for further workers, for threads that spin, and for a thread to itself.
+    _places: [Option<Places>; 3],
+    /// The thread that runs its flows beside those of other tests.
+    pub shared: Option<Arc<SharedThread>>,
+}
 
 /// Some of the places that this process has for its threads, given back when dropped.
 #[derive(Debug)]
@@ -94,8 +112,19 @@ pub(crate) fn of(
     plan: &dyn Mode,
     flows: u32,
     (role, means): (Role, Means),
-) -> Result<(Placement, [Option<Places>; 2]), RunError> {
+) -> Result<(Placement, Held), RunError> {
     let asks = plan.asks();
+    let alone = if role == Role::Server && may_share(plan) {
+        let most = ALONE_PER_CPU * cpus::allowed().len().max(1);
+        let alone = Places::claim(&ALONE, 1, most);
+        if alone.is_none() {
+            let shared = Some(sharing::thread()?);
+            return Ok((beside_others(asks), Held { shared, ..Held::default() }));
+        }
+        alone
+    } else {
+        None
+    };
     let workers = plan.placement(means.cpus).workers;
     let named = asks.cpus_of(role).len();
     let (cpus, places, fewer) = share_of(workers, flows, (role, means.cpus, named));
@@ -104,7 +133,37 @@ pub(crate) fn of(
     let mut placement = settled(&suits, asks, cpus.min(flows as usize).max(1))?;
     placement.substitutions.extend(fewer);
     let spinning = claim_spinning(&mut placement, (asks.wait, suits.spun_share), means)?;
-    Ok((placement, [places, spinning]))
+    Ok((placement, Held { _places: [places, spinning, alone], shared: None }))
+}
+
+/// Whether a thread may run flows of this plan beside those of other tests: they are light, and nothing was asked for that
+/// only a thread of their own can have.
+fn may_share(plan: &dyn Mode) -> bool {
+    let Asks { engine, wait, cpus, .. } = plan.asks();
+    plan.is_light()
+        && engine.is_none_or(|name| name == EngineKind::Epoll.name())
+        && matches!(wait, Wait::Auto | Wait::Sleep)
+        && cpus.iter().all(|cpus| cpus.is_empty())
+}
+
+/// How flows run on a thread that has those of other tests, too.
+fn beside_others(asks: Asks<'_>) -> Placement {
+    let why = "the server has more tests than threads, and one of them runs the flows of several light tests";
+    let left_to_us = [
+        ("engine", EngineKind::Epoll.name(), asks.engine.is_none()),
+        ("wait", Wait::Sleep.name(), asks.wait == Wait::Auto),
+    ];
+    let chosen = left_to_us.into_iter().filter(|&(_, _, is_left)| is_left);
+    let mut substitutions: Vec<_> =
+        chosen.map(|(what, ran, _)| substitution(what, "auto", ran, why)).collect();
+    substitutions.push(substitution("workers", "1", "shared", why));
+    Placement {
+        engine: EngineKind::Epoll,
+        wait: Wait::Sleep,
+        workers: 1,
+        is_shared: true,
+        substitutions,
+    }
 }
 
 /// What was asked for, and what suits where nothing was.
@@ -128,7 +187,7 @@ fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, R
         }
         (asked, _) => asked,
     };
-    Ok(Placement { engine, wait, workers, substitutions })
+    Ok(Placement { engine, wait, workers, is_shared: false, substitutions })
 }
 
 /// What an end has for the workers of a test.
@@ -201,6 +260,8 @@ pub(crate) struct Placement {
     pub engine: EngineKind,
     pub wait: Wait,
     pub workers: usize,
+    /// Whether its one worker is a part of a thread that other tests have parts of, too.
+    pub is_shared: bool,
     pub substitutions: Vec<Substitution>,
 }
 
@@ -215,8 +276,11 @@ impl Placement {
         self.engine.runs_halves() && self.wait == Wait::Sleep && plan.has_halves()
     }
 
-    /// How many threads all its workers are.
+    /// How many threads all its workers are, that are theirs alone.
     pub fn threads(&self, plan: &dyn Mode) -> usize {
+        if self.is_shared {
+            return 0;
+        }
         self.workers * if self.is_in_halves(plan) { 3 } else { 1 }
     }
 }

@@ -6,15 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
-    Outbox, Remote, Succession as EngineSuccession, Terms, Worker, registry, room_bytes,
-    worker_inbox,
+    Outbox, Remote, SharedThread, Succession as EngineSuccession, Terms, Worker, registry,
+    room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
@@ -51,7 +50,7 @@ struct Entrance {
     present: Arc<AtomicU32>,
 }
 
-/// A worker thread that runs, as its session sees it.
+/// A worker that runs, as its session sees it.
 pub(crate) struct RunningWorker {
     pub group: GroupId,
     pub flows: Range<u32>,
@@ -60,8 +59,8 @@ pub(crate) struct RunningWorker {
     /// How it is told.
     pub remote: Remote,
     entrance: Option<Entrance>,
-    /// Until it is over.
-    thread: Option<JoinHandle<()>>,
+    /// Whether it has said that it has ended.
+    pub is_over: bool,
 }
 
 impl RunningWorker {
@@ -84,19 +83,6 @@ impl RunningWorker {
             self.remote.send(Command::Admit);
         }
     }
-
-    /// Whether it has ended.
-    pub fn is_over(&self) -> bool {
-        self.thread.is_none()
-    }
-
-    /// Waits for the end of a worker that has said it is over.
-    pub fn join(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // A panic has been told as its outcome.
-            let _ = thread.join();
-        }
-    }
 }
 
 /// The most that a worker which runs flows of a plan receives at once: what it has room for.
@@ -109,6 +95,8 @@ pub(crate) fn receive_room(plan: &dyn Mode) -> usize {
 pub(crate) struct ReadyGroup<'a> {
     pub group: Group,
     pub placement: &'a Placement,
+    /// The thread that runs its one worker beside those of other tests, if one does.
+    pub shared: Option<&'a SharedThread>,
     /// By flow, from the group's first on; none where their lanes roam.
     pub sockets: Vec<Arc<Socket>>,
     /// Those of the lanes of its one flow, where that roams.
@@ -132,9 +120,13 @@ pub(crate) struct NewWorker<'a, M> {
 }
 
 impl<M: InDocuments> NewWorker<'_, M> {
-    /// Starts the thread, on which the flows of the plan run.
+    /// Starts the thread on which the flows of the plan run, or hands them to one that has others.
     pub fn start<F: Flow<M>>(self, samples: Option<Samples<M>>) -> Result<RunningWorker, RunError> {
-        let (remote, commands) = worker_inbox()?;
+        let part = self.ready.shared.map(|thread| (thread, thread.part()));
+        let (remote, commands) = match &part {
+            Some((_, part)) => worker_inbox_of(part.waker.clone()),
+            None => worker_inbox()?,
+        };
         let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
         let worker = self.worker::<F>(samples, (commands, succession));
@@ -147,19 +139,32 @@ impl<M: InDocuments> NewWorker<'_, M> {
         }
         let in_halves = placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
-        let run = move || {
-            cpu.map_or(Ok(()), cpus::pin_thread)?;
-            let finished = F::run(OnEngine { engine, worker }, in_halves)?;
-            Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
+        let outcome_of = move |finished| {
+            WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished)
         };
-        let thread = threads::spawn(&format!("flows-{number}"), move || {
-            // A bug of ours must not leave the session waiting for a worker that is no more.
-            let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(EngineError::Panicked));
+        let tell = move |outcome: Result<WorkerOutcome, EngineError>| {
             let (group, outcome) = (group.id, Box::new(outcome.map_err(RunError::from)));
             inbox.post(SessionMessage::WorkerOver { group, worker: number, outcome });
-        })?;
-        let (reports, thread) = (if in_halves { 2 } else { 1 }, Some(thread));
-        Ok(RunningWorker { group: group.id, flows, reports, remote, entrance, thread })
+        };
+        // A bug of ours must not leave the session waiting for a worker that is no more.
+        if let Some((thread, part)) = part {
+            thread.run(&part, worker, move |finished| {
+                let outcome = || finished.map(outcome_of);
+                tell(catch_unwind(AssertUnwindSafe(outcome)).unwrap_or(Err(EngineError::Panicked)));
+            });
+        } else {
+            let run = move || {
+                cpu.map_or(Ok(()), cpus::pin_thread)?;
+                Ok(outcome_of(F::run(OnEngine { engine, worker }, in_halves)?))
+            };
+            // Nobody waits for the end of the thread: what it has to say is told.
+            threads::spawn(&format!("flows-{number}"), move || {
+                tell(catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(EngineError::Panicked)));
+            })?;
+        }
+        let reports = if in_halves { 2 } else { 1 };
+        let (group, is_over) = (group.id, false);
+        Ok(RunningWorker { group, flows, reports, remote, entrance, is_over })
     }
 
     /// What its engine is given.

@@ -2,7 +2,7 @@
 
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
-use pathscope_modes::latency::{Arrivals, LatencyPlan, LoadModel};
+use pathscope_modes::latency::{self, Arrivals, LatencyPlan, LoadModel};
 use pathscope_modes::load::{Extent, Pattern, Verify};
 use pathscope_modes::sockets::SocketPlan;
 
@@ -154,4 +154,35 @@ fn a_lone_processor_is_not_spun_on() {
     assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Spin);
     let plan = LatencyPlan { client_cpus: vec![1], server_cpus: vec![1], ..plan };
     assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Sleep);
+}
+
+#[test]
+fn light_tests_beyond_those_that_have_a_thread_to_themselves_share_one() {
+    let light = LatencyPlan {
+        extent: latency::Extent::Iterations(5),
+        wait: Wait::Auto,
+        ..LatencyPlan::probe(Frequency(10))
+    };
+    let means = Means { cpus: 2, spinning: 1 };
+    let ask = |plan: &LatencyPlan, role| of(plan, 1, (role, means)).expect("it can be run");
+    let alone: Vec<_> =
+        (0..ALONE_PER_CPU * cpus::allowed().len()).map(|_| ask(&light, Role::Server)).collect();
+    assert!(alone.iter().all(|(placement, held)| !placement.is_shared && held.shared.is_none()));
+    let (placement, held) = ask(&light, Role::Server);
+    assert!(placement.is_shared && held.shared.is_some());
+    assert_eq!((placement.threads(&light), placement.spinning()), (0, 0));
+    let told: Vec<_> = placement.substitutions.iter().map(|it| (&*it.what, &*it.ran)).collect();
+    assert_eq!(told, [("engine", "epoll"), ("wait", "sleep"), ("workers", "shared")]);
+    // Who asks for a thread's own by name has it, and so have those who would take its time from others, and every client.
+    let closed = LatencyPlan { load_model: LoadModel::Closed, wait: Wait::Sleep, ..light.clone() };
+    let many = LatencyPlan { connections: 100, ..light.clone() };
+    let named = LatencyPlan { engine: Some("plain".to_owned()), ..light.clone() };
+    let pinned = LatencyPlan { server_cpus: cpus::allowed()[..1].to_vec(), ..light.clone() };
+    let probe = LatencyPlan::probe(Frequency(10));
+    for plan in [closed, many, named, pinned, probe] {
+        assert!(ask(&plan, Role::Server).1.shared.is_none(), "{plan:?}");
+    }
+    assert!(ask(&light, Role::Client).1.shared.is_none());
+    drop(alone);
+    assert!(ask(&light, Role::Server).1.shared.is_none());
 }
