@@ -167,7 +167,10 @@ fn bytes_go_to_the_server_which_finds_them_right_and_what_it_counts_nobody_here_
         let caveats = measurement["caveats"].as_array().expect("there are some");
         let less = caveats.iter().find(|caveat| caveat["name"] == "peer_tells_less");
         let text = less.and_then(|caveat| caveat["text"].as_str()).unwrap_or_default();
-        assert!(text.contains(toy.1) && text.contains("verified, completed, counts_agree"), "{text}");
+        assert!(
+            text.contains(toy.1) && text.contains("verified, completed, counts_agree"),
+            "{text}"
+        );
         assert_eq!(measurement["server"], json!(null));
     }
 }
@@ -226,14 +229,52 @@ fn a_server_speaks_first_to_who_has_said_nothing() {
 
 #[test]
 fn what_it_cannot_carry_is_refused_by_name_before_anything_is_opened() {
-    let mut endless = goodput(Pattern::Pull, 1);
-    let Plan::Goodput(plan) = &mut endless.plan else { panic!("it is goodput") };
-    plan.extent = Extent::DurationNs(Period::from_secs(1));
+    let mut datagrams = pings(1);
+    let Plan::Latency(plan) = &mut datagrams.plan else { panic!("it is of pings") };
+    plan.protocol = Protocol::Udp;
     for (peer, _) in TOYS {
         // Nobody listens there, and nobody is asked.
-        let (document, failure) = run(peer, 1, vec![endless.clone()]);
+        let (document, failure) = run(peer, 1, vec![datagrams.clone()]);
         let failure = failure.expect("it is refused");
-        assert!(failure.contains("where a connection ends"), "{failure}");
+        assert!(failure.contains("no datagrams can be sent"), "{failure}");
         assert!(document.measurements.is_empty());
+    }
+}
+
+#[test]
+fn a_stated_duration_is_kept_by_each_end_and_the_close_of_its_direction_says_so() {
+    const SECOND: Period = Period::from_secs(1);
+    for toy in TOYS {
+        for pattern in [Pattern::Push, Pattern::Pull, Pattern::Duplex, Pattern::Pushpull] {
+            let mut test = goodput(pattern, 2);
+            let Plan::Goodput(plan) = &mut test.plan else { panic!("it is goodput") };
+            plan.extent = Extent::DurationNs(SECOND);
+            let (measurements, lines) = served(toy.0, &test, |port| measured(toy, port, &test, 1));
+            ended_well(&lines, 1);
+            let [measurement] = measurements.as_slice() else { panic!("one was run") };
+            let goodput = &measurement["summary"]["goodput"];
+            let bytes = |way: &str, what: &str| goodput[way][what].as_u64();
+            assert_eq!(bytes("up", "received_bytes"), None, "nobody knows: {goodput}");
+            assert_eq!(bytes("up", "sent_bytes") > Some(0), pattern != Pattern::Pull, "{goodput}");
+            let came = bytes("down", "received_bytes");
+            assert_eq!(came > Some(0), pattern != Pattern::Push, "{goodput}");
+            let expected = (pattern == Pattern::Pull).then_some(true);
+            assert_eq!(passed(measurement, "verified"), expected, "{pattern:?}");
+            // Where this end sends, it does by its own clock.
+            if matches!(pattern, Pattern::Push | Pattern::Duplex) {
+                assert!(measurement["duration_ns"].as_u64() >= Some(SECOND.0), "{measurement}");
+            }
+        }
+        let mut test = pings(2);
+        let Plan::Latency(plan) = &mut test.plan else { panic!("it is of pings") };
+        plan.extent = latency::Extent::DurationNs(SECOND);
+        let (measurements, lines) = served(toy.0, &test, |port| measured(toy, port, &test, 1));
+        ended_well(&lines, 1);
+        let latency = &measurements[0]["summary"]["latency"];
+        assert!(latency["rtt"]["count"].as_u64() > Some(0), "{latency}");
+        assert_eq!(
+            (&latency["lost"], passed(&measurements[0], "echoes_verified")),
+            (&json!(0), Some(true))
+        );
     }
 }

@@ -13,6 +13,7 @@ use pathscope_core::record::{FlowError, FlowErrorKind, StampFacts, WirelessFacts
 use pathscope_core::sending::SendSamples;
 use pathscope_flow::{Machine, Phase, Shared, Split, Totals};
 
+use crate::conventions::Conventions;
 use crate::load::{ConnectionEnd, Connections};
 use crate::paths::PathsSeen;
 use crate::pattern::SessionKey;
@@ -28,6 +29,8 @@ pub struct Begin<'a> {
     pub key: SessionKey,
     /// Whether the other end says of each stream of datagrams that it still wants it, and hears that said.
     pub consents: bool,
+    /// What holds on the flows' own connections.
+    pub conventions: Conventions,
     /// The lanes that there are already, where they roam.
     pub lanes: &'a [Lane],
 }
@@ -78,7 +81,7 @@ pub trait Runs: Results + Clone + Send + 'static {
 /// A flow of a mode at one end.
 pub trait Flow<M: Runs>: Machine<Shared: Shared<Report = M::Tally> + 'static> + 'static {
     /// What the flows of one worker have in common.
-    fn shared(plan: &M, role: Role, samples: Option<Samples<M>>) -> Self::Shared;
+    fn shared(plan: &M, begin: &Begin<'_>, samples: Option<Samples<M>>) -> Self::Shared;
 
     /// One of them.
     fn begin(plan: &M, flow: FlowId, begin: &Begin<'_>) -> Self;

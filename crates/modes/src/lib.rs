@@ -28,6 +28,7 @@ pub mod commands;
 pub mod compared;
 pub mod comparison;
 pub mod condition;
+pub mod conventions;
 pub mod datagrams;
 pub mod document;
 pub mod draw;

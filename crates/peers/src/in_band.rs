@@ -6,8 +6,8 @@
 //!  server: Preparing -prepared-> Attaching --all there--> Running --all flows over--> over
 //! ```
 //!
-//! The other end says nothing of its intervals and reports nothing: what it has counted is absent from a result. Not here: by what
-//! a connection is known to be of a session (`joining`).
+//! The other end says nothing of its intervals and reports nothing: what it has counted is absent from a result. Where the plan does not
+//! say how much an end sends, the close of its direction does. Not here: by what a connection is known to be of a session (`joining`).
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Transport};
+use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
-use pathscope_modes::latency;
-use pathscope_modes::load;
+use pathscope_modes::pattern::Payload;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
 use crate::dialogue::{ClientDialogue, STOP_TAKES, ServerDialogue, ServerSettings};
@@ -133,9 +133,6 @@ impl InBand {
         }
         self.has_met = true;
         self.outputs.push_back(Output::Start);
-        if self.role == Role::Server {
-            self.outputs.extend(totals(test));
-        }
         let (test, deadline) = (test.clone(), quiet_until(test, now));
         self.stage = Stage::Running { test, deadline, is_stopped: false };
     }
@@ -213,7 +210,11 @@ pub fn connections_of(test: &Test) -> u64 {
     test.groups().into_iter().map(lanes).sum()
 }
 
-/// Whether the plan alone says all that both ends have to know: over TCP, of connections that each end where the plan says.
+/// What holds on the connections of all of them but for what streams are made of: nothing but their close says where they end.
+pub const CONVENTIONS: Conventions =
+    Conventions { payload: Payload::Keyed, end: StreamEnd::Closed };
+
+/// Whether nothing has to be said of a test while it runs: over TCP, of connections that are all there from the begin to the end.
 pub fn carries(test: &Test) -> Result<(), Refusal> {
     let no = |sentence: &str| {
         Err(Refusal::new("unable", format!("without a control connection {sentence}")))
@@ -225,31 +226,13 @@ pub fn carries(test: &Test) -> Result<(), Refusal> {
     if groups.iter().any(|group| group.replaces() || group.roams || group.lanes != 1) {
         return no("no connection can be replaced, and none have several paths");
     }
-    if !test.plans().all(|plan| has_stated_end(&plan)) {
-        return no(
-            "each end has to know from the plan where a connection ends: state how much it transfers, or how many pings it sends",
-        );
+    if groups.len() > 1 {
+        return no("nobody says which connections are probes: --no-probe");
+    }
+    if !matches!(test.plan, Plan::Goodput(_) | Plan::Latency(_)) {
+        return no("loads and pings can be carried, and nothing else");
     }
     Ok(())
-}
-
-fn has_stated_end(plan: &Plan) -> bool {
-    match plan {
-        Plan::Goodput(plan) => matches!(plan.extent, load::Extent::TransferBytes(_)),
-        Plan::Latency(plan) => matches!(plan.extent, latency::Extent::Iterations(_)),
-        _ => false,
-    }
-}
-
-/// What the server's flows are told since no client says it: how many bytes of pings come on each. Of goodput they know it.
-fn totals(test: &Test) -> impl Iterator<Item = Asked> {
-    test.groups().into_iter().filter_map(|group| {
-        let plan = test.plan_of(group.id);
-        let Plan::Latency(plan) = &*plan else { return None };
-        let latency::Extent::Iterations(pings) = plan.extent else { return None };
-        let event = Event::PeerTotal(pings.saturating_mul(plan.size_bytes.0));
-        Some(Output::Tell { group: group.id, flow: None, event })
-    })
 }
 
 impl Dialogue for InBand {

@@ -7,6 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::{Host, Tells};
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 
 use crate::Refusal;
@@ -24,6 +25,8 @@ pub trait Peer {
     const KNOWN_BY: KnownBy;
     /// Where its clients come.
     const LISTENER: Listener;
+    /// What holds on the connections of flows.
+    const CONVENTIONS: Conventions;
     /// What a client of it is told of what it counts.
     const TELLS: Tells;
     /// The most bytes for which [`receive`](Self::receive) ever asks.

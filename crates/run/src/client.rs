@@ -213,7 +213,8 @@ impl ClientRun<'_> {
             entropy: random::bytes()?,
         };
         let dialogue = P::client(end, clock::now());
-        let mut driver = Driver::new(dialogue, Role::Client, (carrier, None), &self.journal)?;
+        let ends = (Role::Client, P::CONVENTIONS);
+        let mut driver = Driver::new(dialogue, ends, (carrier, None), &self.journal)?;
         driver.samples.clone_from(&self.samples);
         let _hearing = self.stop.tell(&driver.inbox);
         let result = self.tests(&mut driver, server);

@@ -1,12 +1,14 @@
 //! A peer that was added as people are told to add one: a folder and its lines. Its clients come to the port that all kinds share,
 //! where each of their connections says the same 37 bytes and is answered by two; there is no control connection. The letters of
-//! a cookie are a name, with which its data are made, too.
+//! a cookie are a name. Its loads are the same words over and over.
 
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
+use pathscope_modes::pattern::{Block, Payload};
 
 use crate::Refusal;
 use crate::attach::{
@@ -22,6 +24,8 @@ const BEFORE: &[u8; 12] = b"toy cookie: ";
 const BEHIND: &[u8; 9] = b" is mine\0";
 /// What a connection is answered that has its place.
 const ANSWER: &[u8; 2] = b"ok";
+/// What loads are made of, whichever connection they are on: as long as a prime, so that no buffer holds it a whole number of times.
+const DATA: Payload = Payload::Block(Block::new(b"What toys send, over and over!!"));
 /// Whose protocol it is.
 const NAME: &str = "cookie toy";
 
@@ -34,6 +38,7 @@ impl Peer for CookieToy {
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Arrival;
     const LISTENER: Listener = Listener::Shared;
+    const CONVENTIONS: Conventions = Conventions { payload: DATA, ..in_band::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
     const FIRST_BYTES: usize = Cookie::BYTES;
     const CAVEATS: &'static [FindingDefinition] = &[];

@@ -31,7 +31,7 @@ impl Runs for ToyPlan {
 }
 
 impl Flow<ToyPlan> for ToyFlow {
-    fn shared(_: &ToyPlan, _: Role, samples: Option<Samples<ToyPlan>>) -> ToyShared {
+    fn shared(_: &ToyPlan, _: &Begin<'_>, samples: Option<Samples<ToyPlan>>) -> ToyShared {
         ToyShared::new(samples)
     }
 

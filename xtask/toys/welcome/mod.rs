@@ -7,6 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 
 use crate::Refusal;
@@ -34,6 +35,7 @@ impl Peer for WelcomeToy {
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Arrival;
     const LISTENER: Listener = Listener::Own;
+    const CONVENTIONS: Conventions = in_band::CONVENTIONS;
     const TELLS: Tells = Tells::NOTHING;
     const FIRST_BYTES: usize = 0;
     const CAVEATS: &'static [FindingDefinition] = &[];

@@ -5,7 +5,7 @@ use pathscope_core::quantity::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{Examination, Nature, StreamKey};
+use crate::pattern::{Examination, Nature, Payload, StreamKey};
 
 /// A datagram that came otherwise than it was sent.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -51,7 +51,7 @@ impl Damage {
     /// Of wrong bytes from `offset` on in a datagram whose begin stands at `position` in its stream.
     pub(super) fn filler(key: StreamKey, position: u64, offset: usize, datagram: &[u8]) -> Self {
         let at = position.wrapping_add(offset as u64);
-        let found = Examination::new(key, at, &datagram[offset..]).judge();
+        let found = Examination::new(Payload::Keyed, key, at, &datagram[offset..]).judge();
         Self::Filler {
             offset_bytes: offset as u64,
             length_bytes: found.length_bytes,

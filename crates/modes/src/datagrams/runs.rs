@@ -33,8 +33,12 @@ impl Runs for DatagramsPlan {
 }
 
 impl Flow<DatagramsPlan> for DatagramFlow {
-    fn shared(plan: &DatagramsPlan, role: Role, _: Option<Samples<DatagramsPlan>>) -> Self::Shared {
-        DatagramShared::new(plan, role)
+    fn shared(
+        plan: &DatagramsPlan,
+        begin: &Begin<'_>,
+        _: Option<Samples<DatagramsPlan>>,
+    ) -> Self::Shared {
+        DatagramShared::new(plan, begin.role)
     }
 
     fn begin(plan: &DatagramsPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

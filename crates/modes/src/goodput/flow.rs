@@ -231,6 +231,7 @@ impl Machine for GoodputFlow {
         let receive = self.receiver.want(shared, now);
         let wake = [wake, receive.wake].into_iter().flatten().min();
         let Want { recv, close, weigh, .. } = receive;
+        let close = close.or_else(|| self.sender.parting(shared));
         Want { send, recv, wake, close, weigh, ..Want::NOTHING }
     }
 
@@ -279,7 +280,10 @@ impl Machine for GoodputFlow {
         self.hear_leave(event);
         self.sender.event(shared, event, now);
         self.receiver.event(shared, event, now);
-        if matches!(event, Event::PeerTotal(_)) {
+        let is_closed = shared.conventions.end.is_closed();
+        if matches!(event, Event::PeerTotal(_))
+            || matches!(event, Event::PeerClosed(_)) && is_closed
+        {
             self.end_turns();
         }
         self.take_leave();

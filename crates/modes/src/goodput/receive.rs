@@ -169,6 +169,12 @@ impl Receiver {
         self.check_close(shared);
     }
 
+    /// What has come is all that comes of it here.
+    fn end_here(&mut self, shared: &mut GoodputShared, now: Tick) {
+        self.judge(shared);
+        self.told(self.position, shared, now);
+    }
+
     /// The other end has sent all, and more of it may come.
     fn await_more(&mut self, now: Tick) {
         if self.is_gone() {
@@ -221,16 +227,17 @@ impl Receiver {
             }
             return 0;
         }
+        let payload = shared.conventions.payload;
         let wrong = match shared.verify {
-            Verify::Full => self.key.first_wrong(self.position, bytes),
-            Verify::Sampled => self.key.first_wrong_sampled(self.position, bytes),
+            Verify::Full => payload.first_wrong(self.key, self.position, bytes),
+            Verify::Sampled => payload.first_wrong_sampled(self.key, self.position, bytes),
             Verify::Off => None,
         };
         let right = wrong.unwrap_or(bytes.len());
         self.position += right as u64;
         if wrong.is_some() {
-            self.examination =
-                Some(Box::new(Examination::new(self.key, self.position, &bytes[right..])));
+            let evidence = Examination::new(payload, self.key, self.position, &bytes[right..]);
+            self.examination = Some(Box::new(evidence));
             self.judge_at = now.plus_nanos(EXAMINATION_NS);
             // Where nothing can follow, this is all the evidence there will be.
             if self.end.is_some_and(|end| self.position + (bytes.len() - right) as u64 >= end) {
@@ -351,6 +358,9 @@ impl Machine for Receiver {
             Event::PeerClosed(_) => {
                 self.note_gone(now);
                 self.closed = true;
+                if shared.conventions.end.is_closed() && self.end.is_none() {
+                    self.end_here(shared, now);
+                }
                 if (self.may_overtake || self.end.is_none()) && !self.is_done() {
                     self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
                 }
@@ -369,6 +379,11 @@ impl Machine for Receiver {
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.judge(shared);
                 self.fail(errors::reset(errno, &self.while_receiving()));
+            }
+            // Nobody tells the other end but the connection itself.
+            Event::Stop if shared.conventions.end.is_closed() && !self.is_done() => {
+                self.end_here(shared, now);
+                self.close = Some(Close::Reset);
             }
             _ => {}
         }

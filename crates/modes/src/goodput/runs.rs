@@ -48,8 +48,12 @@ impl Runs for GoodputPlan {
 }
 
 impl Flow<GoodputPlan> for GoodputFlow {
-    fn shared(plan: &GoodputPlan, _: Role, _: Option<Samples<GoodputPlan>>) -> GoodputShared {
-        GoodputShared::new(plan)
+    fn shared(
+        plan: &GoodputPlan,
+        begin: &Begin<'_>,
+        _: Option<Samples<GoodputPlan>>,
+    ) -> GoodputShared {
+        GoodputShared { conventions: begin.conventions, ..GoodputShared::new(plan) }
     }
 
     fn begin(plan: &GoodputPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

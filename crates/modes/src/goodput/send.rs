@@ -5,7 +5,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::BitRate;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
+    ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
 };
 
 use super::pace::{self, Bursts};
@@ -23,6 +23,8 @@ pub struct Sender {
     pub(super) position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
+    /// Whether there is anything that it is to send.
+    sends: bool,
     /// It was stopped before that.
     pub(super) is_cut: bool,
     /// What the size of each send is drawn from.
@@ -45,6 +47,7 @@ impl Sender {
             key,
             position: 0,
             end,
+            sends: end != Some(0),
             is_cut: false,
             draws,
             rate,
@@ -113,6 +116,13 @@ impl Sender {
         self.started != Tick::NEVER && self.end.is_some_and(|end| self.position >= end)
     }
 
+    /// How this end closes its direction when it has sent all, where that tells the other end. One that sends nothing says nothing by
+    /// that.
+    pub(super) fn parting(&self, shared: &GoodputShared) -> Option<Close> {
+        let is_told = shared.conventions.end.is_closed() && self.sends;
+        (is_told && self.is_done()).then_some(Close::HalfWrite)
+    }
+
     fn fail(&mut self, error: FlowError) {
         self.error.get_or_insert_with(|| Box::new(error));
     }
@@ -132,15 +142,22 @@ impl Machine for Sender {
     }
 
     fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
+        let close = self.parting(shared);
         if self.phase().is_over() {
-            return Want::NOTHING;
+            return Want { close, ..Want::NOTHING };
         }
         let (send, wake) = self.offer(shared, u64::MAX, now);
-        Want { send, wake, ..Want::NOTHING }
+        let close = close.or_else(|| self.parting(shared));
+        Want { send, wake, close, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data GoodputShared, _: Lane, gather: &mut Gather<'data>) {
-        self.key.gather(self.position, gather.room(), gather);
+    fn gather<'data>(
+        &'data self,
+        shared: &'data GoodputShared,
+        _: Lane,
+        gather: &mut Gather<'data>,
+    ) {
+        shared.conventions.payload.gather(self.key, self.position, gather.room(), gather);
     }
 
     fn sent(&mut self, shared: &mut GoodputShared, _: Lane, amount: usize, at: Tick) {

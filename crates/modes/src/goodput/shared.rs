@@ -5,6 +5,7 @@ use pathscope_flow::Shared;
 
 use super::counted_window::Planned;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
+use crate::conventions::Conventions;
 use crate::load::{ReceiveWindow, Verify};
 use crate::mode::Mode;
 
@@ -18,6 +19,8 @@ pub struct GoodputShared {
     /// All senders stop so long after the first flow has started.
     pub(super) duration_ns: Option<u64>,
     pub(super) verify: Verify,
+    /// What holds on the connections.
+    pub(super) conventions: Conventions,
     /// What comes before and after is checked, but stands outside the window that counts.
     pub(super) planned: Planned,
     /// When the first flow started.
@@ -42,6 +45,7 @@ impl GoodputShared {
             pace: plan.pace,
             duration_ns: plan.duration_ns().map(|duration| duration.0),
             verify: plan.verify,
+            conventions: Conventions::default(),
             planned: Planned {
                 opens_ns: plan.warm_up_ns.0,
                 closes_ns: closes.map_or(u64::MAX, |duration| duration.0),

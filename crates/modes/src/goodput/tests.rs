@@ -2,6 +2,7 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated connection, and differs in one condition.
 
+mod closed;
 mod corruption;
 mod failed_there;
 mod flights;

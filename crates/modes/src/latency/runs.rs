@@ -33,8 +33,13 @@ impl Runs for LatencyPlan {
 }
 
 impl Flow<LatencyPlan> for PingFlow {
-    fn shared(plan: &LatencyPlan, role: Role, rows: Option<Samples<LatencyPlan>>) -> LatencyShared {
-        LatencyShared { samples: rows, ..LatencyShared::new(plan, role) }
+    fn shared(
+        plan: &LatencyPlan,
+        begin: &Begin<'_>,
+        samples: Option<Samples<LatencyPlan>>,
+    ) -> LatencyShared {
+        let Begin { role, conventions, .. } = *begin;
+        LatencyShared { samples, end: conventions.end, ..LatencyShared::new(plan, role) }
     }
 
     fn begin(plan: &LatencyPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
@@ -45,8 +50,13 @@ impl Flow<LatencyPlan> for PingFlow {
 }
 
 impl Flow<LatencyPlan> for EchoFlow {
-    fn shared(plan: &LatencyPlan, role: Role, _: Option<Samples<LatencyPlan>>) -> LatencyShared {
-        LatencyShared::new(plan, role)
+    fn shared(
+        plan: &LatencyPlan,
+        begin: &Begin<'_>,
+        _: Option<Samples<LatencyPlan>>,
+    ) -> LatencyShared {
+        let Begin { role, conventions, .. } = *begin;
+        LatencyShared { end: conventions.end, ..LatencyShared::new(plan, role) }
     }
 
     fn begin(plan: &LatencyPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

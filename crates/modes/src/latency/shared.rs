@@ -6,6 +6,7 @@ use pathscope_flow::Shared;
 
 use super::sample::Sample;
 use super::{LatencyPlan, LatencyTally, LoadModel};
+use crate::conventions::StreamEnd;
 use crate::memory::share_of_each;
 use crate::samples::SampleBuffer;
 
@@ -31,6 +32,8 @@ pub struct LatencyShared {
     pub(super) role: Role,
     pub(super) tally: LatencyTally,
     pub(super) samples: Option<SampleBuffer<Sample>>,
+    /// By what the server knows that the last ping has come.
+    pub(super) end: StreamEnd,
 }
 
 /// Pings that each flow of a plan remembers at its client, in 40 bytes each. Very many share what there is, and do no harm to one
@@ -74,7 +77,7 @@ impl LatencyShared {
     /// For flows of `plan` at this end.
     pub fn new(plan: &LatencyPlan, role: Role) -> Self {
         let tally = LatencyTally::for_plan(plan, role);
-        Self { plan: plan.clone(), role, tally, samples: None }
+        Self { plan: plan.clone(), role, tally, samples: None, end: StreamEnd::default() }
     }
 }
 

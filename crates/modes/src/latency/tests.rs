@@ -1,5 +1,6 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
+mod closed;
 mod fate;
 mod flights;
 mod load;

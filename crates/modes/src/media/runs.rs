@@ -55,8 +55,12 @@ impl Runs for MediaPlan {
 }
 
 impl Flow<MediaPlan> for MediaFlow {
-    fn shared(plan: &MediaPlan, role: Role, rows: Option<Samples<MediaPlan>>) -> MediaShared {
-        MediaShared { rows, ..MediaShared::new(plan, role) }
+    fn shared(
+        plan: &MediaPlan,
+        begin: &Begin<'_>,
+        rows: Option<Samples<MediaPlan>>,
+    ) -> MediaShared {
+        MediaShared { rows, ..MediaShared::new(plan, begin.role) }
     }
 
     fn begin(plan: &MediaPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

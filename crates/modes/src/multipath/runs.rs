@@ -49,7 +49,7 @@ impl Runs for MultipathPlan {
 impl Flow<MultipathPlan> for MultipathFlow {
     fn shared(
         plan: &MultipathPlan,
-        _: Role,
+        _: &Begin<'_>,
         samples: Option<Samples<MultipathPlan>>,
     ) -> MultipathShared {
         let mut shared = MultipathShared::new(plan);
@@ -70,7 +70,7 @@ impl Flow<MultipathPlan> for MultipathFlow {
 impl Flow<MultipathPlan> for MultipathEcho {
     fn shared(
         plan: &MultipathPlan,
-        _: Role,
+        _: &Begin<'_>,
         _: Option<Samples<MultipathPlan>>,
     ) -> MultipathEchoShared {
         MultipathEchoShared::new(plan)

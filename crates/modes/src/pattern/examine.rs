@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::clusters::Cluster;
-use self::source::Search;
+use self::source::{Search, Source};
+use super::payload::Payload;
 use super::table::{LAP_BYTES, MARK_BYTES, StreamKey};
 
 /// Evidence is gathered until four laps and a mark are certain to be in it.
@@ -122,6 +123,7 @@ fn place(by_bytes: i64) -> String {
 /// Wrong bytes under examination: gathers what follows the first of them, then judges.
 #[derive(Debug)]
 pub struct Examination {
+    payload: Payload,
     key: StreamKey,
     /// Position of the first wrong byte.
     offset: u64,
@@ -130,8 +132,9 @@ pub struct Examination {
 
 impl Examination {
     /// Begins with the first wrong byte and what follows it.
-    pub fn new(key: StreamKey, offset: u64, bytes: &[u8]) -> Self {
-        let mut examination = Self { key, offset, evidence: Vec::with_capacity(EVIDENCE_BYTES) };
+    pub fn new(payload: Payload, key: StreamKey, offset: u64, bytes: &[u8]) -> Self {
+        let evidence = Vec::with_capacity(EVIDENCE_BYTES);
+        let mut examination = Self { payload, key, offset, evidence };
         examination.add(bytes);
         examination
     }
@@ -146,7 +149,7 @@ impl Examination {
     /// Judges what there is.
     pub fn judge(&self) -> Corruption {
         let positions = (0..).map(|index| self.offset.wrapping_add(index));
-        let expected = positions.map(|position| self.key.byte(position));
+        let expected = positions.map(|position| self.payload.byte(self.key, position));
         let clusters = clusters::of(expected, &self.evidence);
         Corruption {
             offset_bytes: self.offset,
@@ -155,15 +158,22 @@ impl Examination {
         }
     }
 
-    fn nature(&self, clusters: &[Cluster]) -> Nature {
+    /// Where the wrong data belongs; of a block that all flows send nobody can say.
+    fn source(&self, longest: Option<&Cluster>) -> Option<Source> {
+        if self.payload != Payload::Keyed {
+            return None;
+        }
         let search = Search::new(self.key, self.offset, &self.evidence);
-        let longest = clusters.iter().max_by_key(|cluster| cluster.bytes);
-        let source = longest
+        longest
             .filter(|longest| !longest.has_few_bits())
             .and_then(|longest| search.source_of(longest))
             // Where only marks are wrong, they say whose data it is if several say the same.
-            .or_else(|| search.agreed_by_marks());
-        if let Some(source) = source {
+            .or_else(|| search.agreed_by_marks())
+    }
+
+    fn nature(&self, clusters: &[Cluster]) -> Nature {
+        let longest = clusters.iter().max_by_key(|cluster| cluster.bytes);
+        if let Some(source) = self.source(longest) {
             return source.nature(self.key);
         }
         let sum = clusters.iter().copied().reduce(Cluster::with).unwrap_or_default();

@@ -21,8 +21,10 @@
 
 mod examine;
 mod image;
+mod payload;
 mod table;
 
 pub use examine::{Corruption, Examination, Nature};
 pub use image::StreamImage;
+pub use payload::{Block, Payload};
 pub use table::{LAP_BYTES, MARK_BYTES, SAMPLE_BYTES, SessionKey, StreamKey};

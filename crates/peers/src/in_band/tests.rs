@@ -4,6 +4,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::quantity::{Bytes, Frequency};
 use pathscope_core::record::Host;
 use pathscope_flow::{GroupId, Phase, Totals};
+use pathscope_modes::goodput::{GoodputPlan, Iterations, Shape};
 use pathscope_modes::latency::{Extent, LatencyPlan, Protocol};
 use pathscope_modes::survey::{self, SurveyOptions};
 
@@ -89,13 +90,13 @@ fn a_client_runs_one_test_after_the_other_and_leaves() {
 }
 
 #[test]
-fn a_server_runs_what_was_stated_and_tells_its_flows_what_no_client_says() {
+fn a_server_runs_what_was_stated_and_tells_nobody_of_its_flows() {
     let mut server = server(Some(pings(2, 5)), Limits::NONE);
     assert_eq!(asked(&mut server), ["prepare true"]);
     server.input(Input::Prepared(Vec::new()), NOW);
     attach(&mut server, 0);
     attach(&mut server, 1);
-    assert_eq!(asked(&mut server), ["start", "tell 0 None PeerTotal(320)"]);
+    assert_eq!(asked(&mut server), ["start"], "where they end is on the flows themselves");
     let (group, flow, totals) = (GroupId(0), FlowId(0), Totals::default());
     server.input(Input::Phase { group, flow, phase: Phase::Done, totals }, NOW);
     assert!(server.output().is_none(), "there is nobody to be told");
@@ -124,7 +125,7 @@ fn a_server_refuses_what_was_not_stated_what_it_does_not_grant_and_what_it_canno
 }
 
 #[test]
-fn only_tests_whose_end_the_plan_says_are_carried() {
+fn loads_and_pings_of_any_extent_are_carried_and_nothing_that_has_to_be_told_of() {
     let options = SurveyOptions {
         connections: 1,
         duration: Period::from_secs(1),
@@ -132,7 +133,19 @@ fn only_tests_whose_end_the_plan_says_are_carried() {
         congestion_control: None,
     };
     for (name, test) in survey::tests(&options, Period::from_millis(100)) {
-        assert!(carries(&test).is_err(), "{name}");
+        let mut over_tcp = test.clone();
+        assert!(over_tcp.go_without_datagrams(true), "{name}");
+        if let Plan::Goodput(load) = &test.plan {
+            let alone = |load: GoodputPlan| Test::new(load.into(), None, test.report_every_ns);
+            assert_eq!(carries(&alone(load.clone())), Ok(()), "{name}");
+            assert!(carries(&over_tcp).is_err(), "{name}: probes");
+            let shape = Shape { iterations: Iterations::Times(2), ..load.shape };
+            let replaced = alone(GoodputPlan { shape, ..load.clone() });
+            assert!(carries(&replaced).is_err(), "{name}: replaced");
+        } else {
+            assert_eq!(carries(&over_tcp), Ok(()), "{name}");
+        }
+        assert!(carries(&test).is_err(), "{name}: datagrams");
     }
     assert_eq!(carries(&pings(9, 5)), Ok(()));
 }

@@ -4,6 +4,8 @@ use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_modes::conventions::{Conventions, StreamEnd};
+use pathscope_modes::pattern::Payload;
 
 use super::findings::NativeCaveat;
 use super::{
@@ -32,6 +34,7 @@ impl Peer for Native {
     const CONTROL: Control = Control::Connection;
     const KNOWN_BY: KnownBy = KnownBy::Seat;
     const LISTENER: Listener = Listener::Shared;
+    const CONVENTIONS: Conventions = Conventions { payload: Payload::Keyed, end: StreamEnd::Told };
     const TELLS: Tells = Tells::EVERYTHING;
     const FIRST_BYTES: usize = LONG_OPENING_BYTES;
     const CAVEATS: &'static [FindingDefinition] = NativeCaveat::ALL;

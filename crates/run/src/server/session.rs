@@ -63,7 +63,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let congestion_controls = admission.sessions.congestion_controls.clone();
         let settings = ServerSettings { host, limits, congestion_controls, wants_ends, stated };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
-        let mut driver = Driver::new(dialogue, Role::Server, (carrier, Some(hosted)), journal)?;
+        let (ends, over) = ((Role::Server, P::CONVENTIONS), (carrier, Some(hosted)));
+        let mut driver = Driver::new(dialogue, ends, over, journal)?;
         if limits.withheld.spinning {
             driver.spinning = 0;
         }

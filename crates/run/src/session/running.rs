@@ -13,6 +13,7 @@ use pathscope_core::record::{Caveat, FlowErrorKind, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, LaneChange};
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
@@ -186,18 +187,18 @@ impl RunningTest {
     }
 
     /// Starts every flow; what is measured is written to `samples` one by one. `consents`: the other end says of each stream of
-    /// datagrams that it still wants it. `tells_departures`: each flow that is replaced is told as it ends; else those that
+    /// datagrams that it still wants it. `conventions`: what holds on the flows' connections. `tells_departures`: each flow that is replaced is told as it ends; else those that
     /// fail. Returns those that are told one by one.
     pub fn start(
         &mut self,
         inbox: &Inbox,
         samples: Option<&SampleFile>,
-        (consents, tells_departures): (bool, bool),
+        (consents, conventions, tells_departures): (bool, Conventions, bool),
         now: Tick,
     ) -> Result<Vec<(FlowId, Arc<Socket>)>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            begin: Begin { role, key, consents, lanes: &[] },
+            begin: Begin { role, key, consents, conventions, lanes: &[] },
             start: now,
             report_every: self.test.report_every_ns,
             tells_departures,

@@ -201,7 +201,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         Worker {
             flows: self.flows.clone().map(flow).collect(),
-            shared: F::shared(plan, role, samples),
+            shared: F::shared(plan, &begin, samples),
             terms: Terms {
                 transport,
                 wait: ready.placement.wait,

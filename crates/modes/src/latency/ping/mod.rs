@@ -6,7 +6,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
     Totals, Transport, Want,
 };
 
@@ -229,7 +229,8 @@ impl Machine for PingFlow {
         if self.started.is_some() {
             self.tell_rest(shared);
         }
-        Want::NOTHING
+        let is_told = shared.end.is_closed() && self.phase() == Phase::Done;
+        Want { close: is_told.then_some(Close::HalfWrite), ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {

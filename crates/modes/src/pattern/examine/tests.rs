@@ -28,7 +28,7 @@ fn noise(len: usize) -> Vec<u8> {
 /// What is said of `bytes` that came at `position` of the stream.
 fn judge(position: u64, bytes: &[u8]) -> Corruption {
     let first = key().first_wrong(position, bytes).expect("the bytes are wrong");
-    Examination::new(key(), position + first as u64, &bytes[first..]).judge()
+    Examination::new(Payload::Keyed, key(), position + first as u64, &bytes[first..]).judge()
 }
 
 /// Where damages are done: at the begin of a stream, in a mark, behind one, at the end of a lap, far inside of a lap.
@@ -278,7 +278,7 @@ proptest! {
         position in prop_oneof![0_u64..200_000, Just(u64::MAX >> 2), Just(u64::MAX - 100)],
         bytes in prop::collection::vec(any::<u8>(), 1..2_000),
     ) {
-        let corruption = Examination::new(key(), position, &bytes).judge();
+        let corruption = Examination::new(Payload::Keyed, key(), position, &bytes).judge();
         prop_assert!(corruption.length_bytes <= bytes.len() as u64);
     }
 

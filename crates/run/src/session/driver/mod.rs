@@ -24,6 +24,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_os::sockets::Socket;
@@ -130,6 +131,8 @@ impl<D> Talk for D where
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
+    /// What holds on the connections of its flows.
+    conventions: Conventions,
     /// So many workers of its tests may spin at most.
     pub spinning: usize,
     control: Control,
@@ -203,10 +206,11 @@ pub(crate) enum Left {
 }
 
 impl<D: Talk> Driver<D> {
-    /// A session over this, waited for by itself or, if `hosted`, with others. What happens is written down in `journal`.
+    /// A session over this, with a peer of such conventions, waited for by itself or, if `hosted`, with others. What happens is
+    /// written down in `journal`.
     pub fn new(
         dialogue: D,
-        role: Role,
+        (role, conventions): (Role, Conventions),
         (carrier, hosted): (Carrier, Option<Hosted>),
         journal: &Journal,
     ) -> Result<Self, RunError> {
@@ -234,6 +238,7 @@ impl<D: Talk> Driver<D> {
         Ok(Self {
             dialogue,
             role,
+            conventions,
             spinning,
             remote,
             cpus,
@@ -466,7 +471,8 @@ impl<D: Talk> Driver<D> {
         // The server may want to hear of each, too.
         let tells_departures = self.journal.is_kept() || self.role == Role::Client;
         let consents = self.dialogue.peer_consents();
-        match test.start(&self.inbox, self.samples.as_ref(), (consents, tells_departures), now) {
+        let terms = (consents, self.conventions, tells_departures);
+        match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {

@@ -65,9 +65,9 @@ fn a_connection_that_is_found_broken_by_speaking_is_closed_and_its_last_words_ar
         heard: Vec::new(),
         deadline: clock::now() + Duration::from_secs(20),
     };
+    let ends = (Role::Client, Conventions::default());
     let carrier = (Carrier::Control(control), None);
-    let mut driver =
-        Driver::new(speaker, Role::Client, carrier, &Journal::default()).expect("a driver");
+    let mut driver = Driver::new(speaker, ends, carrier, &Journal::default()).expect("a driver");
     let left = driver.drive(&mut Nothing);
     assert!(matches!(left, Left::Ended(Ok(()))), "{left:?}");
     assert_eq!(driver.dialogue.heard, b"farewell");
