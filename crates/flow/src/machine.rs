@@ -187,6 +187,9 @@ pub enum Event {
     },
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),
+    /// This end is to say at once what it has received: the other end says what it sent only then. What still comes is taken, and is
+    /// late.
+    Settle,
     /// The other end says that this flow has failed there: nothing more of it may come, and not even a reset. What is on
     /// its way may still tell this end why.
     PeerFailed,
@@ -207,6 +210,8 @@ pub enum Phase {
     Running,
     /// It has sent all it will; it may yet receive. The other end is told the total.
     SendingDone,
+    /// It has, and what it received is said for good: its totals change no more, whatever still comes.
+    Settled,
     /// It wants nothing any more, and nothing failed.
     Done,
     /// It wants nothing any more: it failed.

@@ -100,7 +100,8 @@ impl Progress {
             (Phase::Failed, _) | (_, Phase::Failed) => Phase::Failed,
             (Phase::Done, Phase::Done) => Phase::Done,
             (Phase::Running, _) => Phase::Running,
-            (Phase::SendingDone | Phase::Done, _) => Phase::SendingDone,
+            (_, Phase::Settled) => Phase::Settled,
+            (Phase::SendingDone | Phase::Settled | Phase::Done, _) => Phase::SendingDone,
         }
     }
 }

@@ -63,7 +63,7 @@ impl<M: Machine> Site<'_, M> {
             return Err(Breach::PhaseWentBack { from, to });
         }
         self.end.phase = to;
-        if matches!(to, Phase::SendingDone | Phase::Done) && !self.end.total_told {
+        if matches!(to, Phase::SendingDone | Phase::Settled | Phase::Done) && !self.end.total_told {
             self.end.total_told = true;
             self.tell_total();
         }

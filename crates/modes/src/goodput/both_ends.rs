@@ -80,15 +80,24 @@ pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<Disa
             received_bytes: receiver.received_bytes,
         })
     };
-    let differs = |way: &Disagreement| way.sent_bytes != way.received_bytes;
+    let differs = |way: &Disagreement| {
+        let receiver = if way.is_up { server } else { client };
+        differ(receiver, way.sent_bytes, way.received_bytes)
+    };
     pairs(client, server).flat_map(ways).filter(differs).collect()
+}
+
+/// Whether what was sent and received is not the same; of an end that said what it received while more was on its way, whether it
+/// received what nobody sent.
+pub(super) fn differ(receiver: &GoodputReport, sent: u64, received: u64) -> bool {
+    if receiver.late_bytes.is_some() { received > sent } else { received != sent }
 }
 
 /// Connections that neither end says have failed, and of which they do not count the same.
 pub(super) fn silent_disagreements(client: &GoodputReport, server: &GoodputReport) -> u64 {
     let is_silent = |(here, there): &(&FlowFacts, &FlowFacts)| {
-        let is_same =
-            (here.sent_bytes, there.sent_bytes) == (there.received_bytes, here.received_bytes);
+        let is_same = !differ(server, here.sent_bytes, there.received_bytes)
+            && !differ(client, there.sent_bytes, here.received_bytes);
         !is_same && here.error.is_none() && there.error.is_none()
     };
     pairs(client, server).filter(is_silent).count() as u64

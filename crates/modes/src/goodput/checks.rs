@@ -7,6 +7,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::quantity::{count, counted, total};
 use pathscope_core::record::{Check, FlowErrorKind};
 
+use super::both_ends::differ;
 use super::findings::GoodputCheck;
 use super::{GoodputPlan, GoodputReport, GoodputSummary, disagreements, errors};
 use crate::checks::{self, Unknown};
@@ -104,9 +105,22 @@ fn first_failure(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
 /// What one end says it sent is what the other says it received, connection by connection.
 fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     let differing = disagreements(client, server);
-    let sums_agree =
+    let is_same =
         client.sent_bytes == server.received_bytes && client.received_bytes == server.sent_bytes;
+    let ways = [
+        (server, client.sent_bytes, server.received_bytes),
+        (client, server.sent_bytes, client.received_bytes),
+    ];
+    let sums_agree = !ways.into_iter().any(|(end, sent, came)| differ(end, sent, came));
     let passed = differing.is_empty() && sums_agree;
+    if passed && !is_same {
+        let on_its_way = total(ways.map(|(_, sent, received)| sent - received));
+        let text = format!(
+            "{} were on their way when an end said what it had received: it is not known whether they came",
+            counted(on_its_way, "byte")
+        );
+        return Check::unknown(GoodputCheck::CountsAgree, text);
+    }
     let text = if passed {
         format!(
             "both ends count the same: {} up, {} down",

@@ -292,11 +292,14 @@ impl Machine for GoodputFlow {
     fn phase(&self) -> Phase {
         let has_parted = self.farewell.as_ref().is_none_or(Farewell::is_over);
         let has_received = self.receiver.is_done() && has_parted;
-        phase_of(self.is_failed(), self.sender.is_done(), has_received)
+        match phase_of(self.is_failed(), self.sender.is_done(), has_received) {
+            Phase::SendingDone => Phase::SendingDone.max(self.receiver.least_phase()),
+            phase => phase,
+        }
     }
 
     fn totals(&self) -> Totals {
-        Totals { sent: self.sender.position, received: self.receiver.position }
+        Totals { sent: self.sender.position, received: self.receiver.received_bytes() }
     }
 
     fn error(&self) -> Option<FlowError> {

@@ -33,6 +33,8 @@ pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 
 /// Corruptions of a worker that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
+/// Of a flow that has not said what it received.
+const NOT_SETTLED: u64 = u64::MAX;
 /// Of a flow that has not started.
 const NOT_STARTED: u64 = u64::MAX;
 
@@ -48,6 +50,8 @@ pub struct Receiver {
     pub(super) position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
+    /// What of it this end has said that it received, for good; the highest number: nothing yet.
+    settled: u64,
     /// What the size of each receive is drawn from.
     draws: Draws,
     /// Whether the other end has told its total.
@@ -85,6 +89,7 @@ impl Receiver {
             key,
             position: 0,
             end,
+            settled: NOT_SETTLED,
             draws,
             told: false,
             is_cut: false,
@@ -167,6 +172,33 @@ impl Receiver {
         }
         self.end = Some(total);
         self.check_close(shared);
+    }
+
+    /// Whether it has said for good what it received.
+    pub(super) const fn is_settled(&self) -> bool {
+        self.settled != NOT_SETTLED
+    }
+
+    /// What it says that it received.
+    pub(super) fn received_bytes(&self) -> u64 {
+        self.position.min(self.settled)
+    }
+
+    /// What it is at the least, where nothing is sent any more.
+    pub(super) const fn least_phase(&self) -> Phase {
+        if self.is_settled() { Phase::Settled } else { Phase::Running }
+    }
+
+    /// What was received by now is what is said of it.
+    fn settle(&mut self, shared: &mut GoodputShared, now: Tick) {
+        if self.is_settled() || self.is_done() || self.error.is_some() {
+            return;
+        }
+        self.settled = self.position;
+        self.is_cut |= self.end.is_some();
+        shared.late_bytes.get_or_insert(0);
+        let at = shared.since_start(now).min(shared.planned.closes_ns);
+        self.counted.close(at, &mut shared.window);
     }
 
     /// What has come is all that comes of it here.
@@ -261,6 +293,10 @@ impl Receiver {
 
     fn count(&mut self, right: usize, shared: &mut GoodputShared, now: Tick) {
         let bytes = right as u64;
+        if let (true, Some(late)) = (self.is_settled(), &mut shared.late_bytes) {
+            *late += bytes;
+            return;
+        }
         shared.interval.received_bytes += bytes;
         let since_start = shared.since_start(now);
         self.counted.record(bytes, since_start, (&mut shared.window, shared.planned));
@@ -355,6 +391,14 @@ impl Machine for Receiver {
                 self.counted.weighed(held, since_start, (&mut shared.window, shared.planned));
             }
             Event::PeerTotal(total) => self.told(total, shared, now),
+            Event::Settle => self.settle(shared, now),
+            // It has had its say: what may have been on its way is nobody's loss.
+            Event::PeerClosed(_) | Event::Reset { .. } | Event::Stop | Event::PeerFailed
+                if self.is_settled() && !self.is_done() =>
+            {
+                self.judge(shared);
+                self.end = Some(self.position);
+            }
             Event::PeerClosed(_) => {
                 self.note_gone(now);
                 self.closed = true;
@@ -390,11 +434,11 @@ impl Machine for Receiver {
     }
 
     fn phase(&self) -> Phase {
-        phase_of(self.error.is_some(), self.is_done(), self.is_done())
+        phase_of(self.error.is_some(), self.is_done(), self.is_done()).max(self.least_phase())
     }
 
     fn totals(&self) -> Totals {
-        Totals { sent: 0, received: self.position }
+        Totals { sent: 0, received: self.received_bytes() }
     }
 
     fn ended_at(&self) -> Option<Tick> {

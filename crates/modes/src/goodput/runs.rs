@@ -69,6 +69,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         let report = GoodputReport {
             window: left.shared.window,
             paused_ns: left.shared.paused_ns,
+            late_bytes: left.shared.late_bytes,
             corruptions: left.shared.corruptions.clone(),
             ..GoodputReport::default()
         };
@@ -100,6 +101,8 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
     fn add(&mut self, worker: Self) {
         self.report.window.merge(&worker.report.window);
         self.report.paused_ns += worker.report.paused_ns;
+        let late = [self.report.late_bytes, worker.report.late_bytes];
+        self.report.late_bytes = late.into_iter().flatten().reduce(u64::saturating_add);
         self.report.corruptions.extend(worker.report.corruptions);
         self.received.extend(worker.received);
     }
@@ -109,11 +112,13 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
     }
 
     fn report(self, end: AtEnd<'_>) -> GoodputReport {
-        let GoodputReport { window, paused_ns, corruptions, failed: lost, .. } = self.report;
+        let GoodputReport { window, paused_ns, late_bytes, corruptions, failed: lost, .. } =
+            self.report;
         let times = end.connections.times.told(end.start);
         let all = end.connections.report;
         let sending = end.sending;
-        let mut report = GoodputReport { window, corruptions, times, sending, paused_ns, ..all };
+        let mut report =
+            GoodputReport { window, late_bytes, corruptions, times, sending, paused_ns, ..all };
         report.failed += lost;
         report.failures.network += lost;
         report.flows.sort_by_key(|flow| flow.flow);

@@ -25,6 +25,8 @@ pub struct GoodputShared {
     pub(super) planned: Planned,
     /// When the first flow started.
     pub(super) started: Option<Tick>,
+    /// What came after flows had said what they received, if they did.
+    pub(super) late_bytes: Option<u64>,
     /// Since the last report.
     pub(super) interval: GoodputInterval,
     /// Of all flows: how long the plan's own pauses between bursts kept them from sending.
@@ -51,6 +53,7 @@ impl GoodputShared {
                 closes_ns: closes.map_or(u64::MAX, |duration| duration.0),
             },
             started: None,
+            late_bytes: None,
             interval: GoodputInterval::default(),
             paused_ns: 0,
             window: ReceiveWindow::default(),

@@ -6,6 +6,7 @@ mod closed;
 mod corruption;
 mod failed_there;
 mod flights;
+mod settled;
 mod window;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};

@@ -20,6 +20,9 @@ pub struct GoodputReport {
     pub received_bytes: u64,
     /// Of all flows together: what was received in the window that counts.
     pub window: ReceiveWindow,
+    /// Where this end said what it received while more was on its way, what of that still came: in none of its other counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_bytes: Option<u64>,
     /// Flows that ended well.
     pub completed: u64,
     /// Flows that failed in the network, with wrong data, or by a breach of protocol.

@@ -140,7 +140,7 @@ impl Machine for Pourer {
                 recv: RecvWant::Any,
                 ..Want::NOTHING
             },
-            Phase::SendingDone => {
+            Phase::SendingDone | Phase::Settled => {
                 Want { recv: RecvWant::Any, close: Some(Close::HalfWrite), ..Want::NOTHING }
             }
             Phase::Done | Phase::Failed => Want::NOTHING,
