@@ -102,7 +102,7 @@ fn overlap(document: &ComparisonDocument, sides: &[Vec<Run>; 2]) -> Option<Cavea
 }
 
 fn is_of_host(differing: &Differing) -> bool {
-    ["client", "server"].contains(&differing.of.as_str())
+    ["client", "server", "peer"].contains(&differing.of.as_str())
 }
 
 /// What is not the same on both sides, of one kind.

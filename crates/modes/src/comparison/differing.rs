@@ -15,7 +15,8 @@ pub(super) fn differing(sides: &[Vec<Run>; 2], common: &[&str]) -> Vec<Differing
     let mut places: Vec<&(String, String)> = before.keys().chain(after.keys()).collect();
     places.sort();
     places.dedup();
-    let is_compared = |of: &str| ["run", "client", "server"].contains(&of) || common.contains(&of);
+    let is_compared =
+        |of: &str| ["run", "client", "server", "peer"].contains(&of) || common.contains(&of);
     let of = |side: &Facts, place| side.get(place).map(|it| it.values.clone()).unwrap_or_default();
     let differing = places.into_iter().filter(|(name, _)| is_compared(name)).map(|place| {
         let (before, after) = (of(&before, place), of(&after, place));

@@ -234,6 +234,9 @@ fn fault_of(document: &Document) -> Option<String> {
     (outcome.state != OutcomeState::Complete).then(reason)
 }
 
+/// What servers of pathscope are called.
+const OWN_KIND: &str = "pathscope";
+
 fn resolution_ns(document: &Document) -> f64 {
     let readings = document.hosts.both().filter_map(|host| host.clock.read_ns);
     READINGS * readings.filter(|read| read.is_finite()).fold(0.0, f64::max)
@@ -254,6 +257,11 @@ fn facts_of_all(document: &Document) -> BTreeMap<(String, String), Fact> {
         let host = host.and_then(|host| serde_json::to_value(host).ok()).unwrap_or_default();
         collect("", &host, &mut |place, value| add(end, place, value));
     }
+    // Before results said who the other end was, there was nobody else.
+    let peer = document.hosts.peer.as_ref();
+    add("peer", "name", peer.map_or_else(|| OWN_KIND.to_owned(), |peer| peer.name.clone()));
+    let version = peer.and_then(|peer| peer.protocol_version.clone());
+    version.into_iter().for_each(|version| add("peer", "protocol_version", version));
     facts
 }
 
