@@ -111,6 +111,67 @@ pub trait AttachStream {
     }
 }
 
+/// What is answered to a connection of a kind of peer that says the same to all of them, or as much.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// Nothing.
+    None,
+    /// These bytes; and what an answer begins with, in hexadecimal.
+    Bytes(&'static [u8], &'static str),
+    /// So many bytes, whichever they are.
+    Any(usize),
+}
+
+impl Answer {
+    /// Its length.
+    const fn length(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Bytes(bytes, _) => bytes.len(),
+            Self::Any(length) => length,
+        }
+    }
+}
+
+/// A TCP connection that says something and awaits such an answer, or says nothing where the server speaks first.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    opening: Vec<u8>,
+    answer: Answer,
+    came: Vec<u8>,
+}
+
+impl Answered {
+    /// It says `opening`, and awaits `answer`.
+    pub const fn new(opening: Vec<u8>, answer: Answer) -> Self {
+        Self { opening, answer, came: Vec::new() }
+    }
+}
+
+impl AttachStream for Answered {
+    fn opening(&self) -> Vec<u8> {
+        self.opening.clone()
+    }
+
+    fn missing_bytes(&self) -> usize {
+        self.answer.length().saturating_sub(self.came.len())
+    }
+
+    fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {
+        self.came.extend(bytes.iter().take(self.missing_bytes()));
+        if self.missing_bytes() > 0 {
+            return Ok(StreamProgress::Waiting);
+        }
+        match self.answer {
+            Answer::Bytes(answer, expected) if self.came != answer => {
+                let got = self.came.escape_ascii().to_string();
+                Err(AttachError::NotAnAnswer { expected, got })
+            }
+            _ => Ok(StreamProgress::Attached),
+        }
+    }
+}
+
 /// A datagram flow, or a lane of one, that asks for its seat, at the client: what to send, and when again.
 pub trait AttachDatagrams {
     /// The datagram to send now, if one is due. Ask after each [`received`](Self::received) and at each
@@ -210,5 +271,36 @@ impl HearDatagrams for HearNothing {
 
     fn hear(&self, _from: SocketAddr, _datagram: &[u8], _now: Tick) -> DatagramHeard<NoClaim> {
         DatagramHeard::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_whole_in_whatever_pieces_it_comes_and_no_byte_beyond_is_asked_for() {
+        for answer in [Answer::Bytes(b"ok now", "6f 6b"), Answer::Any(6)] {
+            for cut in 1..6 {
+                let mut connection = Answered::new(b"hello".to_vec(), answer);
+                assert_eq!(
+                    (connection.opening(), connection.missing_bytes()),
+                    (b"hello".to_vec(), 6)
+                );
+                let (head, tail) = b"ok now".split_at(cut);
+                assert_eq!(connection.received(head), Ok(StreamProgress::Waiting));
+                assert_eq!(connection.missing_bytes(), 6 - cut);
+                assert_eq!(connection.received(tail), Ok(StreamProgress::Attached));
+            }
+        }
+        assert_eq!(Answered::new(Vec::new(), Answer::None).missing_bytes(), 0);
+    }
+
+    #[test]
+    fn another_answer_is_told_with_what_came() {
+        let mut connection = Answered::new(Vec::new(), Answer::Bytes(b"ok", "6f 6b"));
+        let error = connection.received(b"\xffo").expect_err("it is another");
+        let expected = "expected the server's answer, which begins with 6f 6b, got \\xffo";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -128,6 +128,9 @@ pub enum KnownBy {
     Seat,
     /// The first that comes is the first flow: a client makes the next when it knows that the one before has its place.
     Arrival,
+    /// Nothing, and it is no matter: the one that comes first is the first there, whichever it is here. A client makes as many at once as
+    /// it will; what they carry must be the same on all of them.
+    Nothing,
 }
 
 /// This end, at a client.

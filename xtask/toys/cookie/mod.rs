@@ -9,11 +9,10 @@ use pathscope_core::record::Tells;
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::{Block, Payload};
+use pathscope_modes::registry::Plan;
 
 use crate::Refusal;
-use crate::attach::{
-    AttachError, AttachStream, HearNothing, NoClaim, NoDatagrams, Seat, StreamProgress,
-};
+use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
@@ -36,7 +35,7 @@ pub enum CookieToy {}
 impl Peer for CookieToy {
     const PORT: u16 = 5290;
     const CONTROL: Control = Control::InBand;
-    const KNOWN_BY: KnownBy = KnownBy::Arrival;
+    const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Shared;
     const CONVENTIONS: Conventions = Conventions { payload: DATA, ..in_band::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
@@ -44,7 +43,7 @@ impl Peer for CookieToy {
     const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
-    type StreamAttaching = CookieAttaching;
+    type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
     type Greeting = Token;
     type Server = InBand;
@@ -53,6 +52,10 @@ impl Peer for CookieToy {
     type Challenger = HearNothing;
 
     fn carries(test: &Test) -> Result<(), Refusal> {
+        // A ping says of which flow it is.
+        if matches!(test.plan, Plan::Latency(_)) && in_band::connections_of(test) > 1 {
+            return Err(Refusal::new("unable", "it does not tell connections apart"));
+        }
         in_band::carries(test)
     }
 
@@ -61,8 +64,9 @@ impl Peer for CookieToy {
         InBand::client(NAME, Token(name), Some(cookie_of(name)))
     }
 
-    fn attach_stream(_: Seat, _: Option<Token>, cookie: Option<Cookie>) -> CookieAttaching {
-        CookieAttaching { opening: cookie.map(|Cookie(cookie)| cookie.to_vec()), came: Vec::new() }
+    fn attach_stream(_: Seat, _: Option<Token>, cookie: Option<Cookie>) -> Answered {
+        let opening = cookie.map(|Cookie(cookie)| cookie.to_vec());
+        Answered::new(opening.unwrap_or_default(), Answer::Bytes(ANSWER, "6f 6b"))
     }
 
     fn receive(said: &[u8]) -> Sight<Purpose<Token, NoClaim>> {
@@ -106,35 +110,6 @@ fn cookie_of(name: [u8; 16]) -> Cookie {
 fn name_of(cookie: &[u8; Cookie::BYTES]) -> Option<[u8; 16]> {
     let name = cookie[BEFORE.len()..].first_chunk().copied()?;
     (cookie_of(name) == Cookie(*cookie)).then_some(name)
-}
-
-/// A connection that says its cookie.
-#[derive(Debug)]
-pub struct CookieAttaching {
-    opening: Option<Vec<u8>>,
-    came: Vec<u8>,
-}
-
-impl AttachStream for CookieAttaching {
-    fn opening(&self) -> Vec<u8> {
-        self.opening.clone().unwrap_or_default()
-    }
-
-    fn missing_bytes(&self) -> usize {
-        ANSWER.len() - self.came.len()
-    }
-
-    fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {
-        self.came.extend(bytes.iter().take(self.missing_bytes()));
-        if self.missing_bytes() > 0 {
-            return Ok(StreamProgress::Waiting);
-        }
-        if self.came != ANSWER {
-            let got = self.came.escape_ascii().to_string();
-            return Err(AttachError::NotAnAnswer { expected: "6f 6b", got });
-        }
-        Ok(StreamProgress::Attached)
-    }
 }
 
 #[cfg(test)]

@@ -11,9 +11,7 @@ use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 
 use crate::Refusal;
-use crate::attach::{
-    AttachError, AttachStream, HearNothing, NoClaim, NoDatagrams, Seat, StreamProgress,
-};
+use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
@@ -41,7 +39,7 @@ impl Peer for WelcomeToy {
     const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
-    type StreamAttaching = WelcomeAttaching;
+    type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
     type Greeting = ();
     type Server = InBand;
@@ -57,8 +55,8 @@ impl Peer for WelcomeToy {
         InBand::client(NAME, DATA, None)
     }
 
-    fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> WelcomeAttaching {
-        WelcomeAttaching { came: Vec::new() }
+    fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
+        Answered::new(Vec::new(), Answer::Bytes(WELCOME, "77 65 6c 63 6f 6d 65"))
     }
 
     fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
@@ -80,33 +78,5 @@ impl Peer for WelcomeToy {
 
     fn challenger(_: [u8; 16]) -> HearNothing {
         HearNothing
-    }
-}
-
-/// A connection that awaits its welcome, and says nothing before.
-#[derive(Debug)]
-pub struct WelcomeAttaching {
-    came: Vec<u8>,
-}
-
-impl AttachStream for WelcomeAttaching {
-    fn opening(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn missing_bytes(&self) -> usize {
-        WELCOME.len() - self.came.len()
-    }
-
-    fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {
-        self.came.extend(bytes.iter().take(self.missing_bytes()));
-        if self.missing_bytes() > 0 {
-            return Ok(StreamProgress::Waiting);
-        }
-        if self.came != WELCOME {
-            let got = self.came.escape_ascii().to_string();
-            return Err(AttachError::NotAnAnswer { expected: "77 65 6c 63 6f 6d 65", got });
-        }
-        Ok(StreamProgress::Attached)
     }
 }

@@ -131,7 +131,7 @@ impl Opener {
     /// Begins as many connections as there is room for.
     fn begin_all(&mut self) {
         let limit = match self.orders.peer.known_by() {
-            KnownBy::Seat => u64::from(self.test.plan.connect_limit()),
+            KnownBy::Seat | KnownBy::Nothing => u64::from(self.test.plan.connect_limit()),
             KnownBy::Arrival => 1,
         };
         while self.vacancies > 0
