@@ -53,6 +53,8 @@ engines! {
 pub const BLOCKING: EngineKind = EngineKind::Plain;
 /// The one that waits for all sockets at once: for any number of flows.
 pub const POLLING: EngineKind = EngineKind::Epoll;
+/// The one by which a [`SharedThread`](crate::SharedThread) runs its workers.
+pub const SHARED: EngineKind = EngineKind::Epoll;
 
 impl EngineKind {
     /// Whether it runs the two halves of a flow on threads of their own, by [`run_halves`].

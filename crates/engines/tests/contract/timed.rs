@@ -64,7 +64,9 @@ impl Machine for Timed {
                 let send = SendWant::Stream { max: 100_000 };
                 Want { send, wake: Some(self.until), ..waiting }
             }
-            Phase::SendingDone => Want { close: Some(Close::HalfWrite), ..waiting },
+            Phase::SendingDone | Phase::Settled => {
+                Want { close: Some(Close::HalfWrite), ..waiting }
+            }
             Phase::Done => Want { close: Some(Close::HalfWrite), ..Want::NOTHING },
             Phase::Failed => Want::NOTHING,
         }

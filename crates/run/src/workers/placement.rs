@@ -141,7 +141,7 @@ pub(crate) fn of(
 fn may_share(plan: &dyn Mode) -> bool {
     let Asks { engine, wait, cpus, .. } = plan.asks();
     plan.is_light()
-        && engine.is_none_or(|name| name == EngineKind::Epoll.name())
+        && engine.is_none_or(|name| name == registry::SHARED.name())
         && matches!(wait, Wait::Auto | Wait::Sleep)
         && cpus.iter().all(|cpus| cpus.is_empty())
 }
@@ -150,7 +150,7 @@ fn may_share(plan: &dyn Mode) -> bool {
 fn beside_others(asks: Asks<'_>) -> Placement {
     let why = "the server has more tests than threads, and one of them runs the flows of several light tests";
     let left_to_us = [
-        ("engine", EngineKind::Epoll.name(), asks.engine.is_none()),
+        ("engine", registry::SHARED.name(), asks.engine.is_none()),
         ("wait", Wait::Sleep.name(), asks.wait == Wait::Auto),
     ];
     let chosen = left_to_us.into_iter().filter(|&(_, _, is_left)| is_left);
@@ -158,7 +158,7 @@ fn beside_others(asks: Asks<'_>) -> Placement {
         chosen.map(|(what, ran, _)| substitution(what, "auto", ran, why)).collect();
     substitutions.push(substitution("workers", "1", "shared", why));
     Placement {
-        engine: EngineKind::Epoll,
+        engine: registry::SHARED,
         wait: Wait::Sleep,
         workers: 1,
         is_shared: true,
