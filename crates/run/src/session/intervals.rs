@@ -15,7 +15,8 @@ pub(crate) struct Collector {
     start: Tick,
     /// Per worker: the reports it makes of each interval; none when it is over.
     expected: Vec<u8>,
-    pending: BTreeMap<u64, Pending>,
+    /// Each apart: a map makes room for several at once, and a server has very many of these.
+    pending: BTreeMap<u64, Box<Pending>>,
     next: u64,
 }
 
@@ -55,11 +56,13 @@ impl Collector {
     pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, tally: &Tally) {
         let (index, is_late) = (index.max(self.next), index < self.next);
         let workers = self.expected.len();
-        let pending = self.pending.entry(index).or_insert_with(|| Pending {
-            interval: EndInterval { index, ..EndInterval::default() },
-            came: vec![0; workers],
-            sums_ns: [0; 2],
-            parts: 0,
+        let pending = self.pending.entry(index).or_insert_with(|| {
+            Box::new(Pending {
+                interval: EndInterval { index, ..EndInterval::default() },
+                came: vec![0; workers],
+                sums_ns: [0; 2],
+                parts: 0,
+            })
         });
         if !is_late {
             pending.adopt([start, end].map(|time| time.nanos_since(self.start)));

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::record::{Caveat, FlowErrorKind, Substitution};
+use pathscope_core::record::{Caveat, FlowErrorKind, SocketFacts, Substitution};
 use pathscope_core::stats::LatencyHistogram;
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{Command, LaneChange};
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
 use pathscope_modes::conventions::Conventions;
@@ -52,6 +53,14 @@ pub(crate) fn begun_as(sockets: &(Credentials, Option<Resumed>)) -> Token {
 /// Senders of which a report has the last look: as many as are looked at together.
 const SENDERS_TOLD: usize = 8;
 
+/// What is known of a report before its first worker has ended.
+#[derive(Default)]
+struct Early {
+    caveats: Vec<Caveat>,
+    sockets: Option<SocketFacts>,
+    senders: Vec<TcpLook>,
+}
+
 /// One test at one end.
 pub(crate) struct RunningTest {
     pub test: Test,
@@ -78,7 +87,10 @@ pub(crate) struct RunningTest {
     /// Connections that are not replaced and have ended well or failed, and of all those that an interval tells.
     over: EndedConnections,
     told: EndedConnections,
-    report: Box<EndReport>,
+    /// What the report will have, as far as it is known while all flows run.
+    early: Early,
+    /// From the end of the first worker on: a report is large, and a server has very many tests that run.
+    report: Option<Box<EndReport>>,
     writer: Option<SampleWriter>,
     is_reported: bool,
 }
@@ -99,7 +111,7 @@ impl RunningTest {
         sockets: (Credentials, Option<Resumed>),
         mut means: Means,
     ) -> Result<Self, RunError> {
-        let mut groups = Vec::new();
+        let mut groups = Vec::with_capacity(test.groups().len());
         for group in test.groups() {
             let state = GroupState::new(&test, group, (role, means))?;
             means.spinning -= state.placement.spinning();
@@ -125,7 +137,8 @@ impl RunningTest {
             connects: None,
             over: EndedConnections::default(),
             told: EndedConnections::default(),
-            report: Box::default(),
+            early: Early::default(),
+            report: None,
             writer: None,
             is_reported: false,
         })
@@ -214,10 +227,10 @@ impl RunningTest {
             let (sockets, lanes) = (state.open(&asked)?, state.open_lanes(&asked)?);
             if !state.is_probe {
                 let facts = sockets.first().map(|socket| socket.facts());
-                self.report.caveats.extend(
+                self.early.caveats.extend(
                     facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),
                 );
-                self.report.sockets = facts;
+                self.early.sockets = facts;
             }
             if state.job.told_as(role) != ToldAs::Nothing {
                 told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
@@ -227,7 +240,7 @@ impl RunningTest {
             if shared.is_some() {
                 let text = "the server has more tests than threads: one ran these flows and those of others, which may have \
                             delayed them";
-                self.report.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
+                self.early.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
             }
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
             let ready = ReadyGroup {
@@ -285,7 +298,7 @@ impl RunningTest {
             Ok(socket) => socket,
             // The client asks again, from another socket.
             Err(error) => {
-                self.report.caveats.push(Caveat::new(RunCaveat::LaneLost, error.to_string()));
+                self.early.caveats.push(Caveat::new(RunCaveat::LaneLost, error.to_string()));
                 return false;
             }
         };
@@ -396,12 +409,12 @@ impl RunningTest {
             last.senders = senders.flat_map(|state| state.ledger.tcp_looks()).collect();
             // Of those that have ended meanwhile, what was seen before.
             for look in &last.senders {
-                self.report.senders.retain(|seen| seen.flow != look.flow);
+                self.early.senders.retain(|seen| seen.flow != look.flow);
             }
-            self.report.senders.extend(&last.senders);
-            let told = self.report.senders.len();
-            self.report.senders.drain(..told.saturating_sub(SENDERS_TOLD));
-            self.report.senders.sort_by_key(|look| look.flow);
+            self.early.senders.extend(&last.senders);
+            let told = self.early.senders.len();
+            self.early.senders.drain(..told.saturating_sub(SENDERS_TOLD));
+            self.early.senders.sort_by_key(|look| look.flow);
         }
         for paths in self.paths() {
             let radios = paths.radios();
@@ -418,15 +431,16 @@ impl RunningTest {
         outcome: Result<WorkerOutcome, RunError>,
         now: Tick,
     ) -> Vec<EndInterval> {
-        self.report.elapsed_ns = now.nanos_since(self.started().unwrap_or(now));
+        let report = self.report.get_or_insert_default();
+        report.elapsed_ns = now.nanos_since(self.started.as_ref().map_or(now, |moment| moment.at));
         let flows = self.workers.get_mut(worker).map_or(0, |running| {
             running.is_over = true;
             running.flows.len() as u64
         });
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return Vec::new() };
         match outcome {
-            Ok(outcome) => state.add(outcome, &mut self.report),
-            Err(error) => state.lose(flows, &error, &mut self.report),
+            Ok(outcome) => state.add(outcome, report),
+            Err(error) => state.lose(flows, &error, report),
         }
         let is_load = |group| !self.test.is_probe(group);
         let mut load = self.workers.iter().filter(|worker| is_load(worker.group));

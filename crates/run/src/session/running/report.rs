@@ -7,7 +7,7 @@ use pathscope_modes::registry::EndReport;
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 
-use super::RunningTest;
+use super::{Early, RunningTest};
 use crate::records::lookout::Watched;
 use crate::records::names::FlowNames;
 use crate::records::samples::SampleWriter;
@@ -33,7 +33,10 @@ impl RunningTest {
         if std::mem::replace(&mut self.is_reported, true) {
             return None;
         }
-        let mut report = std::mem::take(&mut self.report);
+        let mut report = self.report.take().unwrap_or_default();
+        let Early { mut caveats, sockets, senders } = std::mem::take(&mut self.early);
+        caveats.append(&mut report.caveats);
+        (report.caveats, report.sockets, report.senders) = (caveats, sockets, senders);
         let name = |flow| names.name(flow);
         for state in &mut self.groups {
             state.report(start.at, &name, &mut report);
