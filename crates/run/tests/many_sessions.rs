@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::quantity::{Bytes, Frequency};
 use pathscope_core::record::Host;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{EngineKind, Kernel, Outbox, Terms, Worker, registry, worker_inbox};
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output, Phase, Totals};
+use pathscope_modes::conventions::Conventions;
 use pathscope_modes::flows::{Begin, Flow};
 use pathscope_modes::groups::Test;
 use pathscope_modes::latency::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol};
@@ -202,9 +203,15 @@ impl FlowVisitor for Flows<'_> {
     type Output = usize;
 
     fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> usize {
+        let begin = |token| Begin {
+            role: Role::Client,
+            key: SessionKey::from(token),
+            conventions: Conventions::default(),
+            consents: false,
+            lanes: &[],
+        };
         let flow = |caller: &Caller| {
-            let key = SessionKey::from(caller.credentials.expect("it is attached").token);
-            let begin = Begin { role: Role::Client, key, consents: false, lanes: &[] };
+            let begin = begin(caller.credentials.expect("it is attached").token);
             (F::begin(plan, FLOW, &begin), caller.data.iter().cloned().collect())
         };
         let (_remote, inbox) = worker_inbox().expect("an inbox");
@@ -220,7 +227,7 @@ impl FlowVisitor for Flows<'_> {
         };
         let worker = Worker {
             flows: self.0.iter().map(flow).collect(),
-            shared: F::shared(plan, Role::Client, None),
+            shared: F::shared(plan, &begin(Token([0; 16])), None),
             terms,
             inbox,
             outbox: Outbox::into_sink(|_| {}),

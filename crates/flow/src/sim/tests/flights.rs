@@ -66,7 +66,7 @@ impl Machine for Timed {
                 wake: Some(self.until),
                 ..Want::NOTHING
             },
-            Phase::SendingDone => {
+            Phase::SendingDone | Phase::Settled => {
                 Want { recv: RecvWant::Any, close: Some(Close::HalfWrite), ..Want::NOTHING }
             }
             Phase::Done | Phase::Failed => Want::NOTHING,
