@@ -61,6 +61,11 @@ impl Activity {
         Self { heard: readings.near(now), readings }
     }
 
+    /// The reading from which the next time counts.
+    pub fn reading(&self) -> Arc<Reading> {
+        Arc::clone(&self.heard.reading)
+    }
+
     /// What the machine did since this was asked before; none where that is too short a time, which then counts in the next, or
     /// where the system counts nothing.
     pub fn since_the_last(&mut self, now: Tick) -> Option<HostActivity> {

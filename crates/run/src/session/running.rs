@@ -216,8 +216,10 @@ impl RunningTest {
             report_every: self.test.report_every_ns,
             tells_departures,
         };
-        self.started = Some(Moment::now(now));
-        self.activity = Some(Activity::begin(now));
+        // What is told of the whole test counts from the same reading as what is told of its first interval.
+        let activity = Activity::begin(now);
+        self.started = Some(Moment::with(now, activity.reading()));
+        self.activity = Some(activity);
         let mut collector = Collector::new(now);
         let mut told = Vec::new();
         for state in &mut self.groups {

@@ -1,5 +1,7 @@
 //! What one end says of a test when it is over: what its workers came to, put together.
 
+use std::sync::Arc;
+
 use pathscope_core::Tick;
 use pathscope_core::counters::HostCounters;
 use pathscope_core::stats::LatencyFigures;
@@ -16,13 +18,18 @@ use crate::records::samples::SampleWriter;
 pub(super) struct Moment {
     pub at: Tick,
     cpu: Option<HostCpu>,
-    counters: Reading,
+    counters: Arc<Reading>,
 }
 
 impl Moment {
     /// So far.
     pub fn now(at: Tick) -> Self {
-        Self { at, cpu: cpus::host(), counters: Reading::now() }
+        Self::with(at, Arc::new(Reading::now()))
+    }
+
+    /// The same, by this reading of its counters.
+    pub fn with(at: Tick, counters: Arc<Reading>) -> Self {
+        Self { at, cpu: cpus::host(), counters }
     }
 }
 
