@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 
-use super::flight::Flight;
+use super::offer::Flight;
 use crate::{Close, Event, Machine, Phase, Want};
 
 #[derive(Debug)]

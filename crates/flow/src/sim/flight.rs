@@ -3,51 +3,18 @@
 //! The machine is shown what comes, and neither asked nor told anything: whatever else there is to tell has the send land early.
 
 use pathscope_core::Tick;
-use pathscope_core::id::Lane;
 
 use super::conditions::Flights;
+use super::offer::{Flight, Offer};
 use super::outcome::Breach;
 use super::site::Site;
-use super::world::{Happening, World};
-use crate::{KeptSend, Machine};
+use super::world::Happening;
+use crate::Machine;
 
 /// Of so many sends one finds no room, and one is interrupted.
 const DEFEATED: u64 = 8;
 /// The same of those that land early.
 const RECALLED: u64 = 3;
-
-/// What a machine has to send.
-#[derive(Debug)]
-pub(super) struct Offer {
-    pub(super) lane: Lane,
-    /// When it was offered, by the machine's clock.
-    pub(super) at: Tick,
-    pub(super) content: Content,
-}
-
-/// The bytes of an offer.
-#[derive(Debug)]
-pub(super) enum Content {
-    Stream(KeptSend),
-    Datagrams { bytes: Vec<u8>, stride: usize },
-}
-
-/// An offer that the system has.
-#[derive(Debug)]
-pub(super) struct Flight {
-    offer: Offer,
-    /// When it lands, in the simulation's time.
-    lands_at: Tick,
-}
-
-impl World {
-    /// What the bytes were kept in may keep others.
-    pub(super) fn done_with(&mut self, content: Content) {
-        if let Content::Stream(kept) = content {
-            self.kept.push(kept);
-        }
-    }
-}
 
 impl<M: Machine> Site<'_, M> {
     /// Hands an offer to the system.

@@ -59,6 +59,7 @@ mod conditions;
 mod datagram;
 mod end;
 mod flight;
+mod offer;
 mod outcome;
 mod pipe;
 mod script;

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use pathscope_core::id::Lane;
 
 use super::datagram::DatagramPipe;
-use super::flight::{Content, Offer};
+use super::offer::{Content, Offer};
 use super::outcome::Breach;
 use super::pipe::Pipe;
 use super::site::Site;

@@ -9,6 +9,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 
 use super::chance::{Dice, Portions};
+use super::offer::Content;
 use super::script::{Action, Fate, Passing};
 use super::{Conditions, Ends};
 use crate::{Event, KeptSend};
@@ -149,6 +150,13 @@ impl World {
     /// Somewhere to keep the bytes of a send.
     pub(super) fn kept_send(&mut self) -> KeptSend {
         self.kept.pop().unwrap_or_else(|| KeptSend::new(SCRATCH_BYTES))
+    }
+
+    /// What the bytes of an offer were kept in may keep others.
+    pub(super) fn done_with(&mut self, content: Content) {
+        if let Content::Stream(kept) = content {
+            self.kept.push(kept);
+        }
     }
 
     /// When a timer fires that one end wants at `wake` of its own clock.
