@@ -170,6 +170,8 @@ pub enum Input<'bytes, D: Dialogue> {
         /// The same as a sentence.
         sentence: &'bytes str,
     },
+    /// Client: what [`Output::Ready`] told of may start.
+    MayStart,
     /// The user or a signal ends the run, or a flow could not be set up; the reason is told to the other
     /// end. Said a second time, the other end is waited for no longer.
     Stop(&'bytes str),
@@ -219,6 +221,9 @@ pub enum Output<D: Dialogue> {
         /// The plan, already found acceptable.
         plan: Box<D::Plan>,
     },
+    /// Client: every flow is attached, and this end was asked to start with others: answer with [`Input::MayStart`] when they are
+    /// there, too.
+    Ready,
     /// Begin now.
     Start,
     /// The control connection is of no use any more, and the session outlives it; flows go on meanwhile. Close it. A

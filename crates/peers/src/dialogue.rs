@@ -27,6 +27,15 @@ pub trait ClientDialogue:
     /// No further tests: the dialogue ends well when those proposed are over.
     fn finish(&mut self, now: Tick);
 
+    /// From now on a test that could start asks for leave to (`Output::Ready`): it is to start with others. Nothing of a kind of
+    /// peer that has nobody to start with.
+    fn start_with_others(&mut self) {}
+
+    /// What the server's process has drawn for itself when it started, and says at all of its addresses; none: it says nothing.
+    fn server_identity(&self) -> Option<Token> {
+        None
+    }
+
     /// What all connections of its session say, where they are known by that.
     fn cookie(&self) -> Option<Cookie> {
         None
@@ -69,6 +78,9 @@ pub trait ServerDialogue:
 /// What a server is and grants, the same for all its sessions.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
+    /// What it says at all of its addresses, so that a client that knows several of them knows them as one server's. Drawn when its
+    /// process starts; no secret, and good for nothing else.
+    pub identity: Option<Token>,
     /// Told to each client.
     pub host: Host,
     /// What it grants.

@@ -263,8 +263,9 @@ impl Dialogue for InBand {
             Input::Over(_) => self.over(now),
             Input::Stop(reason) => self.stop(reason, now),
             Input::Deadline => self.expire(now),
-            // There is no control connection, and nobody to be told of a flow.
+            // There is no control connection, and nobody to be told of a flow or to start with.
             Input::Received(_)
+            | Input::MayStart
             | Input::ControlClosed
             | Input::Reconnected
             | Input::Unreached

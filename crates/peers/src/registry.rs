@@ -18,7 +18,7 @@ use crate::attach::{
 use crate::callers::{IDENTIFY_BYTES, identify};
 use crate::joining::{Cookie, Joining};
 use crate::native::Native;
-use crate::peer::{self, KnownBy, Listener, Peer, Sight};
+use crate::peer::{self, Control, KnownBy, Listener, Peer, Sight};
 
 /// Who does something with a peer, of whichever kind: once for each.
 pub trait PeerVisitor {
@@ -65,6 +65,13 @@ macro_rules! peers {
             pub const fn port(self) -> u16 {
                 match self {
                     $(Self::$kind => <$peer as Peer>::PORT,)*
+                }
+            }
+
+            /// Where its dialogue is held.
+            pub const fn control(self) -> Control {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::CONTROL,)*
                 }
             }
 

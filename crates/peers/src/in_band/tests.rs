@@ -28,6 +28,7 @@ fn pings(connections: u32, pings: u64) -> Test {
 
 fn server(stated: Option<Test>, limits: Limits) -> InBand {
     let settings = ServerSettings {
+        identity: None,
         host: Host::default(),
         limits,
         congestion_controls: Vec::new(),

@@ -79,6 +79,7 @@ pub(super) struct ActiveTest {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     Attaching,
+    AwaitingOthers,
     Starting,
     Running,
 }
@@ -141,7 +142,7 @@ impl ActiveTest {
     /// Where in the dialogue this is.
     pub const fn moment(&self) -> Moment {
         match self.stage {
-            Stage::Attaching => Moment::Attaching,
+            Stage::Attaching | Stage::AwaitingOthers => Moment::Attaching,
             Stage::Starting => Moment::Starting,
             Stage::Running => Moment::Running,
         }
@@ -187,6 +188,21 @@ impl ActiveTest {
         let share = u64::try_from(share).unwrap_or(all);
         let begin = self.attach_begin;
         begin.plus_nanos(deadlines::ATTACH.0.saturating_add(share)).min(begin.plus_nanos(all))
+    }
+
+    /// Every flow is there, and the test is to start with others, which may not be ready. Whether that is new.
+    pub fn await_others(&mut self, now: Tick) -> bool {
+        if self.stage != Stage::Attaching {
+            return false;
+        }
+        self.stage = Stage::AwaitingOthers;
+        self.deadline = Some(now.plus_nanos(deadlines::OTHERS.0));
+        true
+    }
+
+    /// Whether that is so.
+    pub fn awaits_others(&self) -> bool {
+        self.stage == Stage::AwaitingOthers
     }
 
     /// The client has said that it is ready, or has heard so.
@@ -478,6 +494,11 @@ impl ActiveTest {
                 limit: deadlines::ATTACH,
             },
             Stage::Attaching => PeerError::Late { who, what: "start", limit: deadlines::ATTACH },
+            Stage::AwaitingOthers => PeerError::Late {
+                who: Role::Client,
+                what: "have every server of its run ready to start",
+                limit: deadlines::OTHERS,
+            },
             Stage::Starting => PeerError::Late { who, what: "start", limit: deadlines::START },
             Stage::Running if self.reports.own => PeerError::Late {
                 who,

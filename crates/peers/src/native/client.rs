@@ -51,6 +51,8 @@ pub struct Client {
     server: Option<OtherEnd>,
     host: Host,
     wants_ends: bool,
+    /// Whether tests start with others.
+    starts_with_others: bool,
     /// The token under which the test that runs began.
     token: Option<Token>,
     /// When that test started here, and the number of its next interval.
@@ -112,6 +114,7 @@ impl Client {
             server: None,
             host,
             wants_ends,
+            starts_with_others: false,
             token: None,
             started: now,
             next_interval: 0,
@@ -273,6 +276,7 @@ impl Client {
             capabilities: welcome.capabilities,
             host: welcome.host,
             limits: Some(welcome.limits),
+            identity: welcome.server,
         });
         self.unreadable = None;
         self.line.watch(now);
@@ -373,11 +377,23 @@ impl Client {
     fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
         let Stage::Testing(active) = &mut self.stage else { return Ok(()) };
         active.attach(group, flow, now);
-        if active.is_complete() && active.moment() == Moment::Attaching {
-            active.await_start(now);
-            self.line.say(&Message::Start)?;
+        if !active.is_complete() || active.moment() != Moment::Attaching {
+            return Ok(());
         }
-        Ok(())
+        if self.starts_with_others && self.resumption.is_none() {
+            if active.await_others(now) {
+                self.line.put(Output::Ready);
+            }
+            return Ok(());
+        }
+        self.start(now)
+    }
+
+    /// Says that all flows are there.
+    fn start(&mut self, now: Tick) -> Result<(), PeerError> {
+        let Stage::Testing(active) = &mut self.stage else { return Ok(()) };
+        active.await_start(now);
+        self.line.say(&Message::Start)
     }
 
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
@@ -402,6 +418,7 @@ impl Client {
             (Input::Unreached, Stage::Away) => Err(self.not_greeted()),
             (Input::Unreached, _) => self.line.unreached(),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
+            (Input::MayStart, Stage::Testing(active)) if active.awaits_others() => self.start(now),
             (Input::Phase { group, flow, phase, totals }, stage) => {
                 let total = total_of(group, flow, totals);
                 if let Some(resumption) = &mut self.resumption {
@@ -503,6 +520,14 @@ impl ClientDialogue for Client {
         self.finishing = true;
         let said = self.go_on(now);
         self.settle(said, now);
+    }
+
+    fn start_with_others(&mut self) {
+        self.starts_with_others = true;
+    }
+
+    fn server_identity(&self) -> Option<Token> {
+        self.server.as_ref().and_then(|server| server.identity)
     }
 
     fn peer_facts(&self) -> Option<PeerFacts> {

@@ -14,6 +14,8 @@ pub(super) const ACCEPT: Period = Period::from_secs(10);
 pub(super) const ATTACH: Period = Period::from_secs(15);
 /// For all flows together: a million at two thousand a second. Each of so many has its share of it.
 pub(super) const ATTACH_ALL: Period = Period::from_secs(500);
+/// From a client's last flow to its start, where it starts with other servers: less than a server waits for it ([`ATTACH`]).
+pub(super) const OTHERS: Period = Period::from_secs(12);
 /// From start to started: the server's last flows may still be on their way to its dialogue.
 pub(super) const START: Period = Period::from_secs(15);
 /// Without a word from the other end a ping is sent.

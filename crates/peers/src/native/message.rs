@@ -114,6 +114,9 @@ pub struct Welcome {
     /// From version 2 on: what the session is called when its connection is made anew.
     #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
     pub session: Option<Token>,
+    /// What the server's process says at all of its addresses.
+    #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
+    pub server: Option<Token>,
 }
 
 /// What is to be measured. Read in two steps: a test of a later version is refused by a sentence, and

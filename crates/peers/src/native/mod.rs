@@ -166,6 +166,8 @@ pub struct OtherEnd {
     pub host: Host,
     /// At the client: what the server grants.
     pub limits: Option<crate::limits::Limits>,
+    /// At the client: what the server's process says at all of its addresses.
+    pub identity: Option<pathscope_core::id::Token>,
 }
 
 impl OtherEnd {

@@ -115,6 +115,12 @@ impl Server {
         server
     }
 
+    /// What the process says from now on that it has drawn.
+    #[cfg(test)]
+    pub(super) fn name_process(&mut self, identity: Token) {
+        self.settings.identity = Some(identity);
+    }
+
     /// The client, once it has said hello.
     pub const fn client(&self) -> Option<&OtherEnd> {
         self.client.as_ref()
@@ -205,12 +211,14 @@ impl Server {
             limits: self.settings.limits,
             host: self.settings.host.clone(),
             session: self.session(),
+            server: self.settings.identity,
         })))?;
         self.client = Some(OtherEnd {
             version: self.version,
             capabilities: hello.capabilities,
             host: hello.host,
             limits: None,
+            identity: None,
         });
         self.line.watch(now);
         self.rest(now);
@@ -502,6 +510,7 @@ impl ServerDialogue for Server {
 /// What is said to a client that gets no session.
 pub(super) fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
     let settings = ServerSettings {
+        identity: None,
         host: Host::default(),
         limits: Limits::NONE,
         congestion_controls: Vec::new(),

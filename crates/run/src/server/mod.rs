@@ -23,6 +23,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::id::Token;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
 use pathscope_modes::groups::Test;
@@ -213,6 +214,7 @@ impl<'scope> Serving<'scope> {
         }
         let waiting = Waiting::of(*files);
         let files_of_tests = files_of_tests(*files);
+        let identity = Token(random::bytes()?);
         let mut serving = Self {
             stop,
             log,
@@ -223,7 +225,12 @@ impl<'scope> Serving<'scope> {
             farewells: Queue::new(farewell::PATIENCE).numbered(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
             gathering: Gathering::default(),
-            sessions: Arc::new(Sessions::new(settings.clone(), files_of_tests, waker.clone())),
+            sessions: Arc::new(Sessions::new(
+                settings.clone(),
+                identity,
+                files_of_tests,
+                waker.clone(),
+            )),
             hosts: Hosts::start(scope, log, &settings.journal)?,
             challenger: Challenger::new(random::bytes()?),
             waker,

@@ -61,7 +61,9 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let wants_ends = journal.is_kept();
         let limits = admission.limits();
         let congestion_controls = admission.sessions.congestion_controls.clone();
-        let settings = ServerSettings { host, limits, congestion_controls, wants_ends, stated };
+        let identity = Some(admission.sessions.identity);
+        let settings =
+            ServerSettings { identity, host, limits, congestion_controls, wants_ends, stated };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
         let (ends, over) = ((Role::Server, P::CONVENTIONS), (carrier, Some(hosted)));
         let mut driver = Driver::new(dialogue, ends, over, journal)?;

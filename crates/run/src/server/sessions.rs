@@ -44,6 +44,8 @@ const STILL_THERE: &str = "a session here has this test still, and proposals of 
 #[derive(Debug)]
 pub(super) struct Sessions {
     pub settings: Settings,
+    /// What is said to all clients, so that they know this process at each of its addresses.
+    pub identity: Token,
     /// Congestion controls that every user of this machine may choose.
     pub congestion_controls: Vec<String>,
     state: Mutex<State>,
@@ -176,10 +178,10 @@ type Claimed = (Inbox, sockets::Settings, Option<Attended>);
 
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
-    pub fn new(settings: Settings, files: u64, listener: Waker) -> Self {
+    pub fn new(settings: Settings, identity: Token, files: u64, listener: Waker) -> Self {
         let state = Mutex::new(State { files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
-        Self { settings, congestion_controls, state, left: Condvar::new(), listener }
+        Self { settings, identity, congestion_controls, state, left: Condvar::new(), listener }
     }
 
     /// Whether a test may begin: the server has not served all that it was to serve.

@@ -39,6 +39,7 @@ fn all() -> Vec<Message> {
             limits: Limits { duration_ns: Some(Period(5)), ..Limits::NONE },
             host,
             session: Some(Token([0xcd; 16])),
+            server: Some(Token([0xef; 16])),
         })),
         Message::Refuse(Refusal::new("duration", "too long").with_hint("ask for less")),
         Message::Propose(Propose::new(&fixtures::load(2))),

@@ -1,10 +1,11 @@
 //! What happens when all goes well, however the bytes are cut.
 
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Token};
 use pathscope_core::quantity::Period;
 use proptest::prelude::*;
 
 use super::pair::{Pair, RUN_NS, Seen, substitution};
+use crate::dialogue::ClientDialogue as _;
 use crate::limits::Limits;
 use crate::native::fixtures;
 
@@ -88,6 +89,38 @@ fn both_ends_know_who_the_other_is() {
     assert_eq!((server.version, server.limits), (2, Some(Limits::default())));
     let client = pair.server.dialogue.client().expect("it has said hello");
     assert_eq!((client.version, client.limits), (2, None));
+}
+
+#[test]
+fn a_client_is_told_which_process_serves_it() {
+    let identity = Token([7; 16]);
+    let mut pair = Pair::new(&[]);
+    assert_eq!(pair.client.dialogue.server_identity(), None);
+    pair.server.dialogue.name_process(identity);
+    pair.run();
+    assert_eq!(pair.client.dialogue.server_identity(), Some(identity));
+}
+
+#[test]
+fn a_test_that_starts_with_others_waits_for_them_and_not_for_ever() {
+    let mut pair = Pair::new(&[fixtures::load(2)]);
+    pair.client.dialogue.start_with_others();
+    pair.client.others_after_ns = Some(11_000_000_000);
+    pair.run();
+    assert_eq!((pair.client.outcome(), pair.server.outcome()), (&Ok(()), &Ok(())));
+    let [Seen::Prepare(token)] = tokens(&pair)[..] else { panic!("one test") };
+    let open = Seen::Open(token, vec![substitution()]);
+    let mut seen = one_test(open, Seen::Ready);
+    seen.insert(2, Seen::Start);
+    assert_eq!(pair.client.seen, seen);
+    assert_eq!(pair.server.seen, one_test(Seen::Prepare(token), Seen::Start));
+
+    let mut pair = Pair::new(&[fixtures::load(2)]);
+    pair.client.dialogue.start_with_others();
+    pair.run();
+    let sentence = pair.client.sentence();
+    assert!(sentence.contains("have every server of its run ready to start"), "{sentence}");
+    assert_eq!((pair.client.count(&Seen::Start), pair.server.count(&Seen::Start)), (0, 0));
 }
 
 #[test]

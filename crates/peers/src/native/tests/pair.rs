@@ -38,6 +38,7 @@ pub(super) enum Seen {
     /// What is prepared next runs at the client already.
     Resumes(Resumed),
     Prepare(Token),
+    Ready,
     Start,
     Stop,
     PeerLost,
@@ -85,6 +86,8 @@ pub(super) struct End<D: AnyDialogue> {
     pub fault: Option<(usize, Fault)>,
     /// Whether its flows end when their time has come.
     pub flows_end: bool,
+    /// So long after it is ready those are that it starts with.
+    pub others_after_ns: Option<u64>,
     /// What is on the way from it.
     on_the_way: VecDeque<Packet>,
     /// Which connection it speaks on and hears, if any.
@@ -101,6 +104,7 @@ pub(super) struct End<D: AnyDialogue> {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
+    MayStart,
     Interval(u64),
     Over,
 }
@@ -114,6 +118,7 @@ impl<D: AnyDialogue> End<D> {
             said: 0,
             fault: None,
             flows_end: true,
+            others_after_ns: None,
             on_the_way: VecDeque::new(),
             connection: Some(0),
             verdict: None,
@@ -144,6 +149,11 @@ impl<D: AnyDialogue> End<D> {
                 self.seen.push(Seen::Prepare(credentials.token));
                 self.dialogue.input(Input::Prepared(vec![substitution()]), now);
                 self.attach(&plan, now);
+            }
+            Output::Ready => {
+                self.seen.push(Seen::Ready);
+                let others = self.others_after_ns.map(|after| now.plus_nanos(after));
+                self.steps.extend(others.map(|at| (at, Step::MayStart)));
             }
             Output::Start => self.start(now),
             Output::Reconnect => {
@@ -267,6 +277,7 @@ impl<D: AnyDialogue> End<D> {
                 let interval = Box::new(EndInterval { index, ..EndInterval::default() });
                 self.dialogue.input(Input::Interval(interval), now);
             }
+            Some(Step::MayStart) => self.dialogue.input(Input::MayStart, now),
             Some(Step::Over) => self.over(now),
             None => {}
         }

@@ -26,6 +26,7 @@ const NOW: Tick = Tick::from_nanos(1);
 
 fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
     let settings = ServerSettings {
+        identity: None,
         host: Host::default(),
         limits: Limits::default(),
         congestion_controls: Vec::new(),
@@ -49,6 +50,7 @@ fn welcome(version: u16, security: &str) -> Message {
         limits: Limits::NONE,
         host: Host::default(),
         session: None,
+        server: None,
     }))
 }
 

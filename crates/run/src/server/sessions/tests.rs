@@ -26,7 +26,8 @@ fn sessions() -> Sessions {
 
 /// With a hundred files for their tests, and some for three sessions.
 fn sessions_with(limits: Limits) -> Sessions {
-    Sessions::new(Settings { limits, ..Settings::default() }, FILES, waker())
+    let settings = Settings { limits, ..Settings::default() };
+    Sessions::new(settings, Token([8; 16]), FILES, waker())
 }
 
 const FILES: u64 = 100 + 3 * FILES_OF_SESSION;

@@ -102,6 +102,8 @@ pub(crate) trait End {
     fn joins(&mut self) -> Result<(), RunError> {
         Err(RunError::LeftEarly)
     }
+    /// Every flow is there, and the test starts with others: the dialogue awaits word that it may.
+    fn ready(&mut self) {}
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, _at: Tick, _chosen: Vec<Substitution>) {}
     /// An interval has passed at one end.
@@ -380,6 +382,7 @@ impl<D: Talk> Driver<D> {
                         }
                     }
                 }
+                Output::Ready => end.ready(),
                 Output::Start => self.start(end),
                 Output::Reconnect => self.reconnect(),
                 Output::SessionLost => self.session_lost(),
