@@ -15,7 +15,8 @@ const HEAD: &str = "# All figures
 Written by `cargo xtask figures` from the lists in the modes (`crates/modes/src/*/figures.rs`): change those. Each figure of
 each mode has an id that stays, and a place in the [result document](../schema/pathscope-document.json).
 
-- A **place** goes on from one measurement of the document (`measurements[]`), that of a search from the document itself. `{way}`
+- A **place** goes on from one measurement of the document (`measurements[]`, of several servers `servers[].measurements[]`), that of a search
+  from the document itself. What several servers came to together goes on from `together`: there `summary` has what can be added up. `{way}`
   stands for `up` and `down`, `{end}` for `client` and `server`, `[]` for each entry of a list, `*` for each name.
 - An **id** that has ways is completed by one: `goodput.rate.up`.
 - **Better** is the direction that whoever uses the path would wish for; – says how much was done, or of what kind it was.

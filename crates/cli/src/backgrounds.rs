@@ -43,7 +43,7 @@ impl BackgroundFile {
     pub fn write(mut self, document: &Document) -> Result<(), Trouble> {
         let (option, path) = &self.named;
         let table = TABLES.into_iter().find_map(|(name, table)| (name == *option).then_some(table));
-        let Some(table) = table.filter(|_| !document.measurements.is_empty()) else {
+        let Some(table) = table.filter(|_| document.all_measurements().next().is_some()) else {
             return Ok(());
         };
         let entries = backgrounds::rows(document);

@@ -9,7 +9,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::quantity::named;
 use pathscope_core::record::Check;
 use pathscope_modes::compared::ComparisonDocument;
-use pathscope_modes::document::Document;
+use pathscope_modes::document::{Document, servers};
 use pathscope_os::outlets::explain;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -46,11 +46,20 @@ impl JunitFile {
 /// was left.
 pub fn of_run(document: &Document) -> Report {
     let mut report = Report::new(format!("pathscope {}", document.kind));
-    for measurement in &document.measurements {
-        let mut suite = suite(&measurement.name, &measurement.checks);
-        suite.set_time(Duration::from_nanos(measurement.duration_ns));
-        report.add_test_suite(suite);
+    for part in document.of_each_server() {
+        let is_one_of_several = !document.servers.is_empty();
+        for measurement in &part.measurements {
+            let of_server = || servers::named(measurement, part.target.as_deref());
+            let name = if is_one_of_several { of_server() } else { measurement.name.clone() };
+            let mut suite = suite(&name, &measurement.checks);
+            suite.set_time(Duration::from_nanos(measurement.duration_ns));
+            report.add_test_suite(suite);
+        }
     }
+    let together = document.together.iter().filter(|together| !together.checks.is_empty());
+    together.for_each(|together| {
+        report.add_test_suite(suite(servers::ALL, &together.checks));
+    });
     let reason = document.outcome.reason.as_deref();
     let status = reason.map_or_else(TestCaseStatus::success, |reason| {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);

@@ -170,7 +170,7 @@ fn draw(
     document: &Document,
     failure: Option<(Failure, &str)>,
 ) -> Result<(), Trouble> {
-    if document.measurements.is_empty() {
+    if document.all_measurements().next().is_none() {
         return Ok(());
     }
     plot.write(&presentation(document), failure).map(|_| ())
@@ -179,7 +179,7 @@ fn draw(
 /// What stands in the file that the result was to be written to.
 fn what_became_of(file: &Path, document: &Document) -> String {
     let name = quantity::named(file);
-    if !document.measurements.is_empty() {
+    if document.all_measurements().next().is_some() {
         let quoted = words::quoted(file);
         return format!("result saved: {name}; show it again with: pathscope show {quoted}");
     }

@@ -20,10 +20,17 @@ pub enum Event<'event> {
     Interval {
         /// The measurement's name.
         measurement: &'event str,
+        /// Of which server, in a run of several.
+        server: Option<&'event str>,
         /// Its figures; without cells where there is nothing to show.
         row: &'event Row,
         /// The same as data.
         record: &'event dyn Record,
+    },
+    /// What all servers of a run did in one report interval: their rows, added up. Data have those of each.
+    AllServers {
+        /// The sums.
+        row: &'event Row,
     },
     /// A measurement of a run that is made of trials has been judged.
     Trial {

@@ -20,7 +20,7 @@ struct Stated<'result> {
 /// A section for each measurement, by its name, of which exactly two settings differ among all results that have it. Runs of one result that were
 /// repeated are looked at together.
 pub fn by_two_settings(results: &[&Document]) -> Vec<Section> {
-    let measurements = results.iter().flat_map(|result| &result.measurements);
+    let measurements = results.iter().flat_map(|result| result.all_measurements());
     let all: Vec<Stated<'_>> = measurements.map(stated).collect();
     let mut names: Vec<&str> = Vec::new();
     for stated in &all {

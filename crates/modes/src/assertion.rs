@@ -139,6 +139,9 @@ pub fn judge(assertions: &[Assertion], document: &mut Document) {
     if assertions.is_empty() {
         return;
     }
+    if !document.servers.is_empty() {
+        return judge_together(assertions, document);
+    }
     // Of repeated runs each is judged; of a search, the trial that shows what was found.
     let places: Vec<usize> = match &document.rounds {
         Some(_) => (0..document.measurements.len()).collect(),
@@ -158,6 +161,20 @@ pub fn judge(assertions: &[Assertion], document: &mut Document) {
             last.checks.push(assertion.check(None, 1));
         }
     }
+}
+
+/// Of several servers the figures over all are judged; what there is of each alone is not, and says so.
+fn judge_together(assertions: &[Assertion], document: &mut Document) {
+    let Some(together) = &mut document.together else { return };
+    let told = serde_json::to_value(&*together).unwrap_or_default();
+    let checks = assertions.iter().map(|assertion| {
+        let number = assertion.figure.number(&told);
+        let check = assertion.check(number, 1);
+        let text = format!("{} over all servers", check.text);
+        Check { text, ..check }
+    });
+    let checks: Vec<Check> = checks.collect();
+    together.checks.extend(checks);
 }
 
 /// A number that is judged: of which measurement, how much, and of how many runs it is the median.

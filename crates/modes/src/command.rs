@@ -49,7 +49,7 @@ impl From<PlanError> for Refusal {
 /// What the words of a subcommand come to.
 #[derive(Debug)]
 pub struct Prepared<T> {
-    /// The server as it was named, by one name or several; none: a server inside this process.
+    /// The server as it was named, by one name or several, or several servers; none: a server inside this process.
     pub hosts: Vec<String>,
     /// What is measured.
     pub tests: T,

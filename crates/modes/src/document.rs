@@ -4,12 +4,15 @@
 //! is null. Fields may be added; none changes its meaning. Its JSON Schema is generated and committed,
 //! and a fixture of each released version is read by a test for ever.
 
+pub mod servers;
+
 use pathscope_core::quantity::duration_ns;
 use pathscope_core::record::{Caveat, Check, Substitution, Tool, Verdict};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::servers::{ServerResult, Together};
 use crate::compared::ComparisonDocument;
 use crate::end::Hosts;
 use crate::groups::Test;
@@ -59,6 +62,13 @@ pub struct Document {
     /// What the two sides of a run differ by that took turns: worked out at its end, by the program that wrote this. Absent of any
     /// other run, and of one that ended before both sides had a run.
     pub comparison: Option<Box<ComparisonDocument>>,
+    /// Of a run of several servers that start at one instant: each of them, with what was measured there. Then the server's machine,
+    /// the peer and the measurements of the document itself are absent. Absent of a run of one server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerResult>,
+    /// What those servers came to together; absent of a run of one server, and where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Box<Together>>,
     /// What to mind in all of it.
     pub caveats: Vec<Caveat>,
 }
@@ -209,12 +219,11 @@ impl Document {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// All checks of all measurements that failed.
+    /// All checks that failed: of all measurements, and of what several servers came to together.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
-        self.measurements
-            .iter()
-            .flat_map(|measurement| &measurement.checks)
-            .filter(|check| check.has_failed())
+        let of_measurements = self.all_measurements().flat_map(|measurement| &measurement.checks);
+        let together = self.together.iter().flat_map(|together| &together.checks);
+        of_measurements.chain(together).filter(|check| check.has_failed())
     }
 }
 

@@ -35,6 +35,10 @@ findings! {
             "read what the other end says itself, or have pathscope at both ends where it has to be known";
         Unfinished: "unfinished", "the measurement was under way when this was saved: its intervals alone are here",
             "let it come to its end";
+        ServerMissing: "server_missing", "of several servers, what one came to is not known in full: there are no figures over all",
+            "see its own entry, and repeat";
+        ServersApart: "servers_apart", "several servers did not run at the same time: their rates are not added up",
+            "state a duration, so that all run for the same time";
         StoodStill: "stood_still", "an end's program stood still: it was stopped, or its machine was; nothing of that time is the path's",
             "run again; look for what suspends, freezes or pauses that machine";
         ProbeLoad: "probe_load", "the latency probes were a noticeable part of what was carried, and the load is that much less",

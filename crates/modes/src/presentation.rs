@@ -1,5 +1,7 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
+mod servers;
+
 use pathscope_core::presentation::{CommandLine, Figure, Presentation, Row, Section, Table, Value};
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::{Host, LabNode, PeerFacts};
@@ -8,7 +10,7 @@ use pathscope_flow::Transport;
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::figure::{Amount, PlainCell, Unit, plain_table};
 use crate::groups::Test;
-use crate::registry::ProbePlan;
+use crate::registry::{ProbePlan, Summary};
 use crate::results::{BesideOthers, Detail, Results};
 use crate::section::section;
 use crate::{comparison, probes, repeats, search};
@@ -20,6 +22,9 @@ pub fn presentation(document: &Document) -> Presentation {
     // Several measurements are looked at side by side; their connections stand in the document.
     let detail =
         if document.measurements.len() > 1 { Detail::Failures } else { Detail::Everything };
+    if !document.servers.is_empty() {
+        sections.extend(servers::sections(document));
+    }
     sections.extend(shown(document).map(|(number, it)| Section {
         place: format!("measurements[{}]", number - 1),
         server: document.target.clone(),
@@ -83,7 +88,15 @@ fn context(document: &Document) -> Vec<Figure> {
         ("congestion_control", Some(control(document))),
         ("ended_early", ended_early),
     ];
-    settings.into_iter().filter_map(|(id, text)| Some(Figure::setting(id, text?))).collect()
+    let settings = settings.into_iter().filter_map(|(id, text)| Some(Figure::setting(id, text?)));
+    let of_each = |part: &Document| part.hosts.server.as_ref().map(host);
+    let mut context: Vec<Figure> = settings.collect();
+    context.extend(servers::context(document, |part| {
+        let peer = part.hosts.peer.as_ref().map(peer);
+        let known = [of_each(part), peer].into_iter().flatten().collect::<Vec<_>>();
+        if known.is_empty() { "not reached".to_owned() } else { known.join("; ") }
+    }));
+    context
 }
 
 /// Who was at the other end.
@@ -111,7 +124,7 @@ fn lab(document: &Document) -> Option<String> {
 /// The congestion controls that tests over TCP ask for, each once, in their order; where one asks for none, or there is none, what the
 /// machines have.
 fn control(document: &Document) -> String {
-    let tests = document.measurements.iter().map(|it| &it.test);
+    let tests = document.all_measurements().map(|it| &it.test);
     let over_tcp = tests.filter(|test| {
         test.groups().first().is_some_and(|group| group.transport == Transport::Stream)
     });
@@ -162,12 +175,13 @@ fn overview(document: &Document) -> Option<Section> {
     // Runs of one mode, where that has a table for it.
     let runs = document.measurements.iter().map(|it| (it.name.as_str(), &it.summary));
     let of_one_mode = first.test.plan.overview_of(&runs.collect::<Vec<_>>());
-    let table = of_one_mode.unwrap_or_else(|| mixed(&document.measurements));
+    let all = document.measurements.iter().map(|it| (it.name.as_str(), &it.test, &it.summary));
+    let table = of_one_mode.unwrap_or_else(|| side_by_side(all));
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
 }
 
-/// Different tests side by side.
-fn mixed(measurements: &[Measurement]) -> Table {
+/// Different tests side by side, by their names.
+fn side_by_side<'all>(all: impl Iterator<Item = (&'all str, &'all Test, &'all Summary)>) -> Table {
     fn rtt(of: BesideOthers<'_>, percent: f64) -> Value {
         of.round_trips.and_then(|(rtt, _)| rtt.percentile(percent).copied()).value(Unit::Duration)
     }
@@ -181,11 +195,11 @@ fn mixed(measurements: &[Measurement]) -> Table {
         ("RTT max", |(_, it)| it.round_trips.and_then(|(rtt, _)| rtt.max_ns).value(Unit::Duration)),
         ("lost", |(_, it)| it.round_trips.map(|(_, lost)| lost).value(Unit::Count)),
     ];
-    let rows = measurements.iter().map(|it| {
-        let own = it.test.plan.beside_others_of(&it.summary);
-        let probes = it.summary.probe.as_ref().map(ProbePlan::beside_others);
+    let rows = all.map(|(name, test, summary)| {
+        let own = test.plan.beside_others_of(summary);
+        let probes = summary.probe.as_ref().map(ProbePlan::beside_others);
         let round_trips = own.round_trips.or(probes.and_then(|probes| probes.round_trips));
-        (it.name.as_str(), BesideOthers { round_trips, ..own })
+        (name, BesideOthers { round_trips, ..own })
     });
     plain_table("", &columns, rows)
 }

@@ -207,6 +207,12 @@ pub trait Results: Mode + Sized {
     /// Puts figures that an earlier version wrote under another meaning where they are told now.
     fn renew(_summary: &mut Self::Summary) {}
 
+    /// What tests of several servers came to together, as far as that can be added up; their rates can be where all ran at the same
+    /// time. None: nothing can.
+    fn together(_all: &[&Self::Summary], _is_shared: bool) -> Option<Self::Summary> {
+        None
+    }
+
     /// What it has of what different tests are told of side by side.
     fn beside_others(_summary: &Self::Summary) -> BesideOthers<'_> {
         BesideOthers::default()

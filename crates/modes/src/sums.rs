@@ -19,3 +19,8 @@ macro_rules! with_fields {
 
 pub(crate) use add_fields;
 pub(crate) use with_fields;
+
+/// All of these, where each is known.
+pub(crate) fn all_known<T>(values: impl IntoIterator<Item = Option<T>>) -> Option<Vec<T>> {
+    values.into_iter().collect()
+}

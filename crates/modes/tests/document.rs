@@ -4,6 +4,8 @@ use pathscope_modes::document::Document;
 use serde_json::Value;
 
 const VERSION_1: &str = include_str!("fixtures/document-1.json");
+/// Of version 2, of a run of two servers.
+const SERVERS: &str = include_str!("fixtures/document-2-servers.json");
 
 #[test]
 fn version_1_is_read() {
@@ -34,6 +36,26 @@ fn nothing_of_version_1_is_lost() {
     let written = serde_json::to_value(&document).expect("plain data");
     let read: Value = serde_json::from_str(VERSION_1).expect("JSON");
     assert_survives("document", &read, &written);
+}
+
+#[test]
+fn a_document_of_several_servers_is_read_and_nothing_of_it_is_lost() {
+    let document = Document::from_json(SERVERS).expect("a document of several servers");
+    let targets: Vec<&str> = document.servers.iter().map(|it| it.target.as_str()).collect();
+    assert_eq!(targets, ["127.0.0.1:7101", "127.0.0.1:7102"]);
+    let read: Value = serde_json::from_str(SERVERS).expect("JSON");
+    let up = |summary: &Value| summary["goodput"]["up"]["received_bytes"].as_u64();
+    let of_each = document.servers.iter().map(|server| {
+        let goodput = server.measurements[0].summary.goodput.as_ref();
+        goodput.and_then(|goodput| goodput.up?.received_bytes).expect("it was measured")
+    });
+    assert_eq!(up(&read["together"]["summary"]), Some(of_each.sum()));
+    let together = document.together.as_ref().expect("both were measured");
+    assert_eq!(
+        together.servers.start_spread_ns,
+        read["together"]["servers"]["start_spread_ns"].as_u64()
+    );
+    assert_survives("document", &read, &serde_json::to_value(&document).expect("plain data"));
 }
 
 /// Everything in `old` is in `new`, at the same place; `new` may hold more.

@@ -19,6 +19,8 @@ findings! {
             "a faster disk, or fewer samples a second";
         SamplesUnwritten: "samples_unwritten", "the file of samples could not be written to its end",
             "see the sentence for the reason: a full disk, a reader that is gone";
+        ServerUnnamed: "server_unnamed", "a server under one of several names refused the session that would have told whether it is another one; it was taken for an address of the first",
+            "let it take one more session, or measure it in a run of its own";
         ThreadShared: "thread_shared", "a server with many tests ran light flows on a thread that has those of others, too",
             "ask again when the server has fewer clients, or by name for `--engine plain`, which has a thread to itself";
         UdpUnanswered: "udp_unanswered", "the server's UDP port did not answer, so latency was measured over TCP",

@@ -89,7 +89,7 @@ impl Files {
 
 /// Samples that could not be written are an output that failed.
 pub fn samples_trouble(document: &Document) -> Option<Trouble> {
-    let of_measurements = document.measurements.iter().flat_map(|it| &it.client.caveats);
+    let of_measurements = document.all_measurements().flat_map(|it| &it.client.caveats);
     let mut caveats = of_measurements.chain(&document.caveats);
     let unwritten = caveats.find(|caveat| caveat.name == RunCaveat::SamplesUnwritten.name())?;
     Some(Trouble::new(Failure::Output, unwritten.text.clone()))

@@ -49,6 +49,7 @@ mod report;
 mod report_charts;
 mod report_connections;
 mod set_up;
+mod several_servers;
 mod shape;
 mod show;
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ pub struct GoodputCommand {
         required = true,
         value_name = "HOST",
         help = "Server, as HOST, HOST:PORT or [IPV6]:PORT; several names or addresses of one server: connections \
-                go to all of its addresses, in turns"
+                go to all of its addresses, in turns; names of several servers: the test runs with each, from one start on"
     )]
     hosts: Vec<String>,
     /// What is measured

@@ -65,7 +65,7 @@ impl Compared<'_> {
     /// Whether it holds no measurement, and so no run.
     fn is_empty(self) -> bool {
         match self {
-            Self::Measured(document) => document.measurements.is_empty(),
+            Self::Measured(document) => document.all_measurements().next().is_none(),
             Self::Shown(presentation) => presentation.sections.is_empty(),
         }
     }

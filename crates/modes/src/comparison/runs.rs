@@ -7,6 +7,7 @@ use pathscope_core::figure::{Better, Part, Unit};
 use pathscope_core::presentation::{Figure, Presentation, Section};
 use serde_json::Value;
 
+use crate::document::servers;
 use crate::document::{Document, Measurement, OutcomeState};
 use crate::figures::{self, Found};
 use crate::results::Detail;
@@ -117,6 +118,9 @@ fn of_figure(figure: &Figure) -> Option<Number> {
 
 /// All runs of a result.
 pub(super) fn runs(document: &Document) -> Vec<Run> {
+    if !document.servers.is_empty() {
+        return of_several_servers(document);
+    }
     let shared = facts_of_all(document);
     if document.rate_search.is_some() {
         return search(document, &shared).into_iter().collect();
@@ -159,6 +163,43 @@ fn run(
         fault: fault.or_else(|| fault_of(document)),
         is_renewed,
     }
+}
+
+/// Of several servers what each came to, under its name, and what all did together.
+fn of_several_servers(document: &Document) -> Vec<Run> {
+    let mut all = Vec::new();
+    for mut part in document.of_each_server() {
+        let server = part.target.clone();
+        part.measurements.iter_mut().for_each(|it| it.name = servers::named(it, server.as_deref()));
+        part.target.clone_from(&document.target);
+        all.extend(runs(&part));
+    }
+    all.extend(together(document));
+    all
+}
+
+/// What several servers came to together, as a run of its own.
+fn together(document: &Document) -> Option<Run> {
+    let together = document.together.as_ref()?;
+    let first = document.all_measurements().next()?;
+    let json = serde_json::to_value(together).unwrap_or_default();
+    let figures = first.test.plan.figures_of(&together.summary);
+    let leading = figures.into_iter().filter(|figure| !figure.id.is_empty());
+    let failed = together.checks.iter().find(|check| check.has_failed());
+    let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
+    Some(Run {
+        name: servers::named(first, Some(servers::ALL)),
+        result: String::new(),
+        began: (document.started_at.clone(), first.start_ns),
+        lasted_ns: together.servers.whole_ns.unwrap_or(first.duration_ns),
+        machine: document.hosts.client.name.clone(),
+        numbers: named_once(figures::found(&json).iter().filter_map(number).collect()),
+        leading: leading.map(|figure| (key(figure.part, figure.id), figure.label)).collect(),
+        resolution_ns: resolution_ns(document),
+        facts: BTreeMap::new(),
+        fault: fault.or_else(|| fault_of(document)),
+        is_renewed: false,
+    })
 }
 
 /// Of a search for a rate what it found: its trials are at rates of their own.

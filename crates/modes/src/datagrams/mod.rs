@@ -18,6 +18,7 @@ mod send;
 mod shared;
 mod summary;
 mod tally;
+mod together;
 mod verdict;
 mod window;
 

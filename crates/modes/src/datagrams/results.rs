@@ -5,10 +5,12 @@ use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 
 use super::figures::GROUP;
 use super::findings::{self, DatagramsCaveat, DatagramsCheck};
-use super::{DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, verdict};
+use super::{
+    DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, together, verdict,
+};
 use crate::figure::Group;
 use crate::load::Verify;
-use crate::results::{Ends, Results, Slice};
+use crate::results::{BesideOthers, Ends, Results, Slice};
 
 impl Results for DatagramsPlan {
     type Interval = DatagramsInterval;
@@ -54,5 +56,14 @@ impl Results for DatagramsPlan {
 
     fn carried(summary: &DatagramsSummary) -> Vec<u64> {
         summary.directions().filter_map(|(_, way)| way.received_bytes).collect()
+    }
+
+    fn together(all: &[&DatagramsSummary], is_shared: bool) -> Option<DatagramsSummary> {
+        Some(together::together(all, is_shared))
+    }
+
+    fn beside_others(summary: &DatagramsSummary) -> BesideOthers<'_> {
+        let goodput_bps = [&summary.up, &summary.down].map(|way| way.as_ref()?.goodput_bps);
+        BesideOthers { goodput_bps, ..BesideOthers::default() }
     }
 }

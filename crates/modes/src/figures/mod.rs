@@ -7,6 +7,7 @@ mod ends;
 mod found;
 mod id;
 mod near;
+mod servers;
 #[cfg(test)]
 mod tests;
 
@@ -20,10 +21,13 @@ use crate::{registry, search};
 /// All groups, in the order in which they are told.
 pub fn groups() -> impl Iterator<Item = &'static Group> {
     let of_modes = registry::FIGURES.iter().copied().flatten();
-    let mut all: Vec<_> = of_modes.chain([&search::figures::GROUP, &ENDS]).collect();
+    let mut all: Vec<_> = of_modes.chain([&search::figures::GROUP, &SERVERS, &ENDS]).collect();
     all.sort_by_key(|group| group.order);
     all.into_iter()
 }
 
 /// What each end says of itself, whatever was measured.
 pub const ENDS: Group = ends::GROUP;
+
+/// What there is of several servers together.
+pub const SERVERS: Group = servers::GROUP;

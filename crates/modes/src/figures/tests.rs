@@ -112,11 +112,12 @@ fn figures() -> impl Iterator<Item = (&'static Group, &'static FigureDefinition)
     groups().flat_map(|group| group.figures.iter().map(move |figure| (group, figure)))
 }
 
-/// The numbers of a document that belong to one measurement, or to a search.
+/// The numbers of a document that belong to one measurement, to a search, or to several servers together.
 fn numbers_of_documents() -> Vec<Leaf> {
     let schema = Schema::new();
     let mut leaves = schema.leaves_of("Summary", "summary");
     leaves.extend(schema.leaves_of("RateSearch", "rate_search"));
+    leaves.extend(schema.leaves_of("SeveralServers", "servers"));
     for end in ["client", "server"] {
         leaves.extend(schema.leaves_of("EndReport", end));
     }
@@ -165,7 +166,11 @@ fn whatever_a_summary_counts_or_times_is_in_the_list() {
     let missing: Vec<String> = numbers_of_documents()
         .into_iter()
         .map(|(place, _)| place)
-        .filter(|place| place.starts_with("summary.") || place.starts_with("rate_search."))
+        .filter(|place| {
+            place.starts_with("summary.")
+                || place.starts_with("rate_search.")
+                || place.starts_with("servers.")
+        })
         .filter(|place| !NO_FIGURES.iter().any(|end| place.ends_with(end)))
         .filter(|place| !listed.contains(place))
         .collect();

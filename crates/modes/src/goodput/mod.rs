@@ -21,6 +21,7 @@ mod send;
 mod shape;
 mod shared;
 mod summary;
+mod together;
 mod verdict;
 
 #[cfg(test)]

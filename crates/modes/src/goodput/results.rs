@@ -7,7 +7,7 @@ use super::figures::GROUP;
 use super::findings::{self, GoodputCheck};
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
-    disagreements, verdict::verdict,
+    disagreements, together, verdict::verdict,
 };
 use crate::figure::Group;
 use crate::load::Verify;
@@ -81,6 +81,10 @@ impl Results for GoodputPlan {
     fn carried(summary: &GoodputSummary) -> Vec<u64> {
         let ways = [summary.up, summary.down].into_iter().flatten();
         ways.filter_map(|way| way.received_bytes).collect()
+    }
+
+    fn together(all: &[&GoodputSummary], is_shared: bool) -> Option<GoodputSummary> {
+        Some(together::together(all, is_shared))
     }
 
     fn beside_others(summary: &GoodputSummary) -> BesideOthers<'_> {

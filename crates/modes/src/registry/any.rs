@@ -60,6 +60,9 @@ pub trait AnyMode: Mode {
     /// Puts figures that an earlier version wrote under another meaning where they are told now, its own and those of probes.
     fn renew_in(&self, summary: &mut Summary);
 
+    /// What tests of several servers came to together, as far as that can be added up.
+    fn together_of(&self, all: &[&Summary], is_shared: bool) -> Summary;
+
     /// What it has of what different tests are told of side by side.
     fn beside_others_of<'summary>(&self, summary: &'summary Summary) -> BesideOthers<'summary>;
 
@@ -166,6 +169,13 @@ impl<M: InDocuments> AnyMode for M {
     fn renew_in(&self, summary: &mut Summary) {
         M::summary_mut(summary).iter_mut().for_each(M::renew);
         summary.probe.iter_mut().for_each(ProbePlan::renew);
+    }
+
+    fn together_of(&self, all: &[&Summary], is_shared: bool) -> Summary {
+        let own: Option<Vec<_>> = all.iter().map(|all| M::summary_of(all)).collect();
+        let mut summary = Summary::default();
+        *M::summary_mut(&mut summary) = own.and_then(|own| M::together(&own, is_shared));
+        summary
     }
 
     fn beside_others_of<'summary>(&self, summary: &'summary Summary) -> BesideOthers<'summary> {

@@ -60,6 +60,8 @@ pub(crate) enum SessionMessage {
     Unreached,
     /// Server: a connection that is to take the place of this session's, and what its client says of itself.
     Returned { stream: TcpStream, attempt: u32, received: u64 },
+    /// Client: all that its test starts with are ready.
+    MayStart,
     /// The user, a signal or the server's own end ends the run.
     Stop(&'static str),
 }

@@ -1,6 +1,7 @@
 //! One JSON object a line, each with `event` as its first member: `started`, `interval`, `trial`,
 //! `note`, `finished`. The members of the record follow in the same object; the line `finished` is the
-//! document with `event` in front. An interval has the name of its measurement between the two.
+//! document with `event` in front. An interval has the name of its measurement between the two, and of several servers that of its
+//! own.
 
 use std::io::{self, Write};
 
@@ -24,12 +25,14 @@ impl View for Stream<'_> {
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
         let line = match event {
             Event::Started { record, .. } => line(&[("event", "started")], record),
-            Event::Interval { measurement, record, .. } => {
-                line(&[("event", "interval"), ("measurement", measurement)], record)
+            Event::Interval { measurement, server, record, .. } => {
+                let named = server.map(|server| ("server", server));
+                let first = [("event", "interval"), ("measurement", measurement)];
+                line(&first.into_iter().chain(named).collect::<Vec<_>>(), record)
             }
             Event::Trial { record, .. } => line(&[("event", "trial")], record),
             Event::Note(caveat) => line(&[("event", "note")], caveat),
-            Event::Checkpoint { .. } => return Ok(()),
+            Event::AllServers { .. } | Event::Checkpoint { .. } => return Ok(()),
             Event::Finished { record, .. } => line(&[("event", "finished")], record),
         }?;
         // One write a line: where several processes share a pipe, lines stay whole.

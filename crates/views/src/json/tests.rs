@@ -34,7 +34,7 @@ fn run(format: Format, record: &dyn Record) -> String {
     let failure = Some((Failure::Check, "a byte was wrong"));
     for event in [
         Event::Started { presentation: &presentation, record: &Empty {} },
-        Event::Interval { measurement: "idle", row: &row, record: &INTERVAL },
+        Event::Interval { measurement: "idle", server: None, row: &row, record: &INTERVAL },
         Event::Trial { row: &row, record: &Empty {} },
         Event::Note(&note),
         Event::Finished { presentation: &presentation, record, failure },

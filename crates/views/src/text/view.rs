@@ -61,7 +61,7 @@ impl View for Text<'_> {
         let is_live = self.options.live == Live::Shown;
         match event {
             Event::Started { presentation, .. } if is_live => self.started(presentation),
-            Event::Interval { row, .. } | Event::Trial { row, .. }
+            Event::Interval { row, .. } | Event::AllServers { row } | Event::Trial { row, .. }
                 if is_live && !row.cells.is_empty() =>
             {
                 self.live.row(&mut self.page, row);
@@ -69,6 +69,7 @@ impl View for Text<'_> {
             Event::Note(caveat) if is_live => findings::caveat(&mut self.page, caveat),
             Event::Started { .. }
             | Event::Interval { .. }
+            | Event::AllServers { .. }
             | Event::Trial { .. }
             | Event::Note(_)
             | Event::Checkpoint { .. } => {}

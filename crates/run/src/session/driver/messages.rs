@@ -99,6 +99,7 @@ impl<D: Talk> Driver<D> {
                 self.candidate = Some(stream);
                 self.dialogue.input(Input::Returned { attempt, received }, now);
             }
+            SessionMessage::MayStart => self.dialogue.input(Input::MayStart, now),
             SessionMessage::Stop(reason) => {
                 // Who asks twice waits for nobody.
                 let is_second = std::mem::replace(&mut self.stopping, true);

@@ -271,14 +271,28 @@ impl<D: Talk> Driver<D> {
     /// Goes on until a test is over or the dialogue has ended, on a thread of its own.
     pub fn drive(&mut self, end: &mut impl End) -> Left {
         loop {
+            if let Some(left) = self.drive_until(end, |_| false) {
+                return left;
+            }
+        }
+    }
+
+    /// The same, but no longer than until this is so (`None`), of which the session's waker tells where the dialogue does not.
+    pub fn drive_until(
+        &mut self,
+        end: &mut impl End,
+        is_enough: impl Fn(&D) -> bool,
+    ) -> Option<Left> {
+        loop {
             let until = match self.go_on(end) {
+                Turn::Until(_) if is_enough(&self.dialogue) => return None,
                 Turn::Until(until) => until,
-                Turn::Left(left) => return left,
+                Turn::Left(left) => return Some(left),
             };
             let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
             match self.watch.wait(timeout) {
                 Ok(is_ready) => self.attend(is_ready, end),
-                Err(error) => return Left::Ended(Err(error)),
+                Err(error) => return Some(Left::Ended(Err(error))),
             }
         }
     }

@@ -212,7 +212,12 @@ fn show_in(
     let mut view = Format::Text.view(options, &mut out);
     let note = Caveat { name: failure.to_owned(), text: failure.to_owned(), remedy: None };
     let mut events = vec![Event::Started { presentation, record: &() }, Event::Note(&note)];
-    events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
+    events.extend(rows.iter().map(|row| Event::Interval {
+        measurement: "",
+        server: None,
+        row,
+        record: &(),
+    }));
     let failure = Some((Failure::Peer, failure));
     events.push(Event::Finished { presentation, record: &(), failure });
     for event in events {

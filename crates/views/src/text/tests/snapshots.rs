@@ -290,7 +290,12 @@ fn rows_as_they_pass() {
         remedy: Some("none in a live row".to_owned()),
     };
     let mut events = vec![Event::Started { presentation: &presentation, record: &() }];
-    events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
+    events.extend(rows.iter().map(|row| Event::Interval {
+        measurement: "",
+        server: None,
+        row,
+        record: &(),
+    }));
     events.insert(3, Event::Note(&note));
     events.push(finished(&presentation, Some((Failure::Interrupted, "the first 10 s were saved"))));
     let options = Options { live: Live::Shown, ..RESULT_ONLY };
@@ -442,7 +447,7 @@ fn hidden_rows_leave_the_result_alone() {
     };
     let events = [
         Event::Started { presentation: &presentation, record: &() },
-        Event::Interval { measurement: "", row: &rows[0], record: &() },
+        Event::Interval { measurement: "", server: None, row: &rows[0], record: &() },
         Event::Note(&note),
     ];
     assert_eq!(show(RESULT_ONLY, &events), "");
