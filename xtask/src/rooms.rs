@@ -109,6 +109,8 @@ pub struct Kind {
     pub variants: &'static str,
     /// What a folder beside the registry has to hold to be one of them; none: it is enough that the registry imports it.
     pub holds: Option<&'static str>,
+    /// Folders that the registry imports and that are none of them.
+    pub besides: &'static [&'static str],
     /// Who may name what of them all the same.
     pub public: &'static [Public],
 }
@@ -131,6 +133,7 @@ pub const KINDS: &[Kind] = &[
         lists: &["modes::commands"],
         variants: "Plan",
         holds: Some("plan"),
+        besides: &[],
         // What is made of several modes states their plans. A foreign peer has a row here for the modes that it carries.
         public: &[
             Public {
@@ -197,6 +200,16 @@ pub const KINDS: &[Kind] = &[
         lists: &[],
         variants: "PeerKind",
         holds: None,
+        besides: &[],
+        public: &[],
+    },
+    Kind {
+        name: "engine",
+        registry: "engines::registry",
+        lists: &[],
+        variants: "EngineKind",
+        holds: None,
+        besides: &["calls"],
         public: &[],
     },
     Kind {
@@ -205,6 +218,7 @@ pub const KINDS: &[Kind] = &[
         lists: &[],
         variants: "Format",
         holds: None,
+        besides: &[],
         public: &[],
     },
 ];

@@ -85,7 +85,8 @@ fn folders<'a>(kind: &Kind, modules: &'a Modules<'_>, imports: &BTreeSet<Import>
     let of_kind = of_kind.filter(|path| {
         kind.holds.is_none_or(|child| modules.children(path).any(|own| own.ends_with(child)))
     });
-    of_kind.filter_map(|path| path.rsplit("::").next()).collect()
+    let names = of_kind.filter_map(|path| path.rsplit("::").next());
+    names.filter(|name| !kind.besides.contains(name)).collect()
 }
 
 /// The folder that an import names, and how; none where it may, or names none.
@@ -132,6 +133,7 @@ mod tests {
         lists: &["modes::commands"],
         variants: "Plan",
         holds: Some("plan"),
+        besides: &[],
         public: &[],
     };
 
@@ -189,6 +191,13 @@ mod tests {
                 "x.rs:3 Plan::PingPong"
             ]
         );
+    }
+
+    #[test]
+    fn a_folder_that_is_said_to_be_none_is_none() {
+        let run = ("crates/run/src/x.rs", "use pathscope_modes::media::Media;");
+        assert_eq!(found(MODE, &[run]), ["x.rs:1 media::Media"]);
+        assert_eq!(found(Kind { besides: &["media"], ..MODE }, &[run]), [""; 0]);
     }
 
     #[test]
