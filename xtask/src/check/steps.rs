@@ -54,7 +54,7 @@ pub const STEPS: &[Step] = &[
         "the page of all checks and caveats is what the rooms say",
         findings_drift,
     ),
-    Step::new("toys", "a new mode, view or peer is a folder and its lines", added_toys),
+    Step::new("toys", "a new mode, view, peer or engine is a folder and its lines", added_toys),
     Step::new("doc", "the documentation builds without a warning", doc),
     Step::new("tests", "all tests, those in the documentation too", suite::run),
     Step::new(

@@ -1,8 +1,10 @@
-//! That adding a view, a mode or a peer is what people are told it is: to a copy of the tree toys of each are added, a folder and its
-//! lines, and the copy is built and run. What a toy may not import is refused there, too.
+//! That adding a view, a mode, a peer or an engine is what people are told it is: to a copy of the tree toys of each are added, a
+//! folder and its lines, and the copy is built and run. What a toy may not import is refused there, too.
 
+mod engine;
 mod mode;
 mod peer;
+mod server;
 mod toy;
 mod view;
 
@@ -18,7 +20,7 @@ use crate::{cargo, violation};
 use toy::Toy;
 
 /// All toys.
-const TOYS: [&Toy; 4] = [&view::VIEW, &mode::MODE, &peer::COOKIE, &peer::WELCOME];
+const TOYS: [&Toy; 5] = [&view::VIEW, &mode::MODE, &peer::COOKIE, &peer::WELCOME, &engine::ENGINE];
 
 /// The programs of a copy.
 struct Built {
@@ -57,6 +59,7 @@ pub fn run(root: &Path) -> Result<bool> {
     faults.extend(view::faults(&built)?);
     faults.extend(mode::faults(&built)?);
     faults.extend(peer::faults(&built, &target)?);
+    faults.extend(engine::faults(&built, &target)?);
     for toy in TOYS {
         faults.extend(not_refused(&built.copy, toy)?);
     }

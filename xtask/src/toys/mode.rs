@@ -2,13 +2,12 @@
 //! figures, which all have to be seen wherever those of other modes are.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use super::server::Server;
 use super::toy::{Line, Toy};
 use super::view::shown;
 use super::{Built, said};
@@ -39,7 +38,7 @@ pub const MODE: Toy = Toy {
 };
 
 /// Every engine of this program.
-const ENGINES: [&str; 2] = ["plain", "epoll"];
+const ENGINES: [&str; 3] = ["plain", "epoll", "toy"];
 
 /// Numbers of a run that takes its time, and of one whose ticks no sender keeps.
 const RUNS: [(&str, u64, &str); 2] = [("in time", 60, "5ms"), ("too fast", 2_000, "1us")];
@@ -154,37 +153,4 @@ fn is_row(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_count = |word: &str| word.parse::<u64>().is_ok();
     matches!(words[..], [_, "ms", sent, received] if is_count(sent) && is_count(received))
-}
-
-/// A server that ends with the value.
-struct Server {
-    child: Child,
-    port: String,
-}
-
-impl Server {
-    fn start(program: &Path) -> Result<Self> {
-        let mut command = Command::new(program);
-        command.args(["server", "--listen", "127.0.0.1", "--port", "0"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().context("start a server")?;
-        let stderr = child.stderr.take().context("hear a server")?;
-        let mut server = Self { child, port: String::new() };
-        for line in BufReader::new(stderr).lines() {
-            let line = line.context("hear a server")?;
-            if let Some((_, rest)) = line.split_once("127.0.0.1:") {
-                server.port = rest.chars().take_while(char::is_ascii_digit).collect();
-                return Ok(server);
-            }
-        }
-        bail!("start a server: it ended before it listened")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Already gone is as good as ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

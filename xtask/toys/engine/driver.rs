@@ -1,0 +1,160 @@
+//! Carries operations out: tries each at once, parks what has to wait, and gives back by chance what is done.
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use pathscope_os::{Socket, Waker};
+
+use super::dice::Dice;
+use crate::calls::{Watch, poll};
+use crate::completion::{Called, Completion, Driver, Submission, Ticket, Way, Work};
+use crate::{Blocking, SystemCalls, Trouble};
+
+/// Of so many operations one is interrupted before anything moves, of so many sends one waits for room before it is tried, and one
+/// is short. Of so many times that something done could be given back, once nothing is.
+const INTERRUPTED: usize = 9;
+const HELD: usize = 3;
+const SHORT: usize = 5;
+const LATE: usize = 4;
+
+/// Operations of any number of lanes.
+#[derive(Debug)]
+pub struct Toy {
+    dice: Dice,
+    /// What is done, in the order in which it was.
+    done: Vec<Completion>,
+    /// Somebody waits for what is done.
+    is_urgent: bool,
+    parked: Vec<Parked>,
+}
+
+/// What waits for its socket.
+#[derive(Debug)]
+struct Parked {
+    submission: Submission,
+    is_ready: bool,
+}
+
+impl Toy {
+    pub fn new() -> Self {
+        Self { dice: Dice::new(), done: Vec::new(), is_urgent: false, parked: Vec::new() }
+    }
+
+    fn finish(&mut self, submission: Submission, outcome: Result<usize, Trouble>) {
+        self.done.push(Completion { submission, outcome });
+    }
+
+    fn attempt<S: SystemCalls>(
+        &mut self,
+        Submission { socket, work, .. }: &mut Submission,
+        calls: &mut S,
+    ) -> Result<usize, Trouble> {
+        if self.dice.once_in(INTERRUPTED) {
+            return Err(Trouble::Interrupted);
+        }
+        let how = Blocking::Never;
+        match work {
+            Work::SendStream { bytes, .. } => {
+                let slices = bytes.slices();
+                let is_short = self.dice.once_in(SHORT);
+                match slices.first().filter(|_| is_short) {
+                    Some(first) => {
+                        let half = IoSlice::new(&first[..first.len().div_ceil(2)]);
+                        calls.send(socket, &[half], how)
+                    }
+                    None => calls.send(socket, &slices, how),
+                }
+            }
+            Work::SendDatagrams { buffer, len, stride, as_one: true } => {
+                calls.send_cut(socket, &buffer[..*len], how).map(|()| len.div_ceil(*stride))
+            }
+            Work::SendDatagrams { buffer, len, stride, .. } => {
+                let count = if self.dice.once_in(SHORT) { 1 } else { usize::MAX };
+                let len = count.saturating_mul(*stride).min(*len);
+                calls.send_datagrams(socket, &buffer[..len], *stride, how)
+            }
+            Work::Receive { buffer, stamp: None } => calls.receive(socket, buffer, how),
+            Work::Receive { buffer, stamp: Some(stamp) } => {
+                let (received, came) = calls.receive_stamped(socket, buffer, how)?;
+                *stamp = came;
+                Ok(received)
+            }
+            Work::ReceiveSeveral { buffer, stride, arrived } => {
+                calls.receive_datagrams(socket, (buffer, *stride), arrived, how)
+            }
+            Work::AwaitRoom => Ok(0),
+        }
+    }
+
+    /// Tries again what waits no longer.
+    fn resume<S: SystemCalls>(&mut self, calls: &mut S) {
+        while let Some(ready) = self.parked.iter().position(|parked| parked.is_ready) {
+            let Parked { mut submission, .. } = self.parked.swap_remove(ready);
+            submission.at = calls.now();
+            let outcome = self.attempt(&mut submission, calls);
+            self.finish(submission, outcome);
+        }
+    }
+}
+
+impl<S: SystemCalls> Driver<S> for Toy {
+    fn submit(&mut self, mut submission: Submission, calls: &mut S) {
+        let sends = submission.ticket.way == Way::Send;
+        let waits = submission.ticket.way == Way::Neither || sends && self.dice.once_in(HELD);
+        let outcome =
+            if waits { Err(Trouble::Blocked) } else { self.attempt(&mut submission, calls) };
+        match outcome {
+            // That there is no room is told, and its machine with it.
+            Err(Trouble::Blocked) if waits || !sends => {
+                self.parked.push(Parked { submission, is_ready: false });
+            }
+            outcome => self.finish(submission, outcome),
+        }
+    }
+
+    fn recall(&mut self, ticket: Ticket) {
+        self.is_urgent = true;
+        let recalled = |parked: &Parked| parked.submission.ticket == ticket;
+        while let Some(place) = self.parked.iter().position(recalled) {
+            let Parked { submission, .. } = self.parked.swap_remove(place);
+            self.finish(submission, Err(Trouble::Blocked));
+        }
+    }
+
+    fn next(&mut self, calls: &mut S) -> Option<Completion> {
+        self.resume(calls);
+        self.is_urgent &= !self.done.is_empty();
+        if self.done.is_empty() || !self.is_urgent && self.dice.once_in(LATE) {
+            return None;
+        }
+        let any = &self.done[self.dice.below(self.done.len())];
+        let Ticket { place, lane, .. } = any.submission.ticket;
+        let of_lane = |it: &Completion| {
+            let other = it.submission.ticket;
+            (other.place, other.lane) == (place, lane)
+        };
+        let first = self.done.iter().position(of_lane)?;
+        Some(self.done.remove(first))
+    }
+
+    fn keeps_back(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    fn wait(&mut self, waker: &Waker, timeout: Option<Duration>) -> Result<Called, Trouble> {
+        let mut watches: Vec<Watch<'_>> =
+            self.parked.iter().map(|it| watch(&it.submission)).collect();
+        let called = poll(&mut watches, waker, timeout)?;
+        let ready: Vec<bool> = watches.iter().map(|it| it.readable || it.writable).collect();
+        for (parked, is_ready) in self.parked.iter_mut().zip(ready) {
+            parked.is_ready = is_ready;
+        }
+        Ok(called)
+    }
+}
+
+fn watch(submission: &Submission) -> Watch<'_> {
+    let socket: &Socket = &submission.socket;
+    let readable = submission.ticket.way == Way::Receive;
+    Watch { socket, readable, writable: !readable }
+}
