@@ -179,11 +179,8 @@ pub const KINDS: &[Kind] = &[
                     "latency::since",
                 ],
             },
-            // What of a plan tells both ends when a connection is over.
-            Public {
-                to: "peers::in_band",
-                items: &["Plan::Goodput", "Plan::Latency", "latency::Extent"],
-            },
+            // What can be asked for without a control connection.
+            Public { to: "peers::in_band", items: &["Plan::Goodput", "Plan::Latency"] },
             // Samples again, row by row.
             Public {
                 to: "run::records::samples::reading",

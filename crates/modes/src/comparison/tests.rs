@@ -1,8 +1,16 @@
 //! What is decided of runs before any number is looked at. Comparisons of whole results are tests of the binary.
 
+use pathscope_core::quantity::{Frequency, Period};
+use pathscope_core::record::PeerFacts;
+
 use super::*;
+use crate::assemble::{self, Findings};
 use crate::compared::Differing;
+use crate::end::Hosts;
 use crate::figures::{FigureId, groups};
+use crate::groups::Test;
+use crate::latency::{LatencyPlan, LatencyReport};
+use crate::registry::EndReport;
 
 fn began(minutes: &[u32]) -> Vec<Run> {
     let run = |minute: &u32| Run {
@@ -162,4 +170,44 @@ fn what_differs_in_several_measurements_in_the_same_way_is_told_once() {
         told.sections[0].tables[0].rows.iter().map(|row| format!("{:?}", row.cells)).collect();
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows[0].contains("reno") && rows[1].contains("bbr"), "{rows:?}");
+}
+
+/// A result of a server of this kind; of a version that did not say of which, none.
+fn of_kind(name: Option<&str>, started_at: &str) -> Document {
+    let peer = name.map(|name| PeerFacts { name: name.to_owned(), ..PeerFacts::default() });
+    let hosts = Hosts { peer, ..Hosts::default() };
+    let test = Test::new(LatencyPlan::probe(Frequency(1)).into(), None, Period::from_secs(1));
+    let findings = Findings {
+        name: "latency".to_owned(),
+        test,
+        substitutions: Vec::new(),
+        start_ns: 0,
+        duration_ns: 1,
+        intervals: Vec::new(),
+        client: EndReport { latency: Some(LatencyReport::default()), ..EndReport::default() },
+        server: None,
+        failed_there: Vec::new(),
+    };
+    let measurements = vec![assemble::measurement(findings, &hosts)];
+    Document { started_at: started_at.to_owned(), measurements, hosts, ..Document::default() }
+}
+
+#[test]
+fn other_ends_of_two_kinds_are_told_and_an_earlier_result_was_of_our_own() {
+    let times = ["2026-01-01T00:00:00.000Z", "2026-01-01T01:00:00.000Z"];
+    for (before, after, told) in [
+        (Some("pathscope"), Some("toy"), true),
+        (None, Some("toy"), true),
+        (None, Some("pathscope"), false),
+        (Some("toy"), Some("toy"), false),
+    ] {
+        let [before, after] = [of_kind(before, times[0]), of_kind(after, times[1])];
+        let named = |file, document| {
+            [Named { name: format!("{file}"), file, holds: Compared::Measured(document) }]
+        };
+        let compared = compare(&named(0, &before), &named(1, &after), &[]).expect("they compare");
+        let differ = compared.caveats.iter().find(|caveat| caveat.name == "hosts_differ");
+        let text = differ.map_or("", |caveat| &caveat.text);
+        assert_eq!(text.contains("peer name (pathscope, then toy)"), told, "{text}");
+    }
 }
