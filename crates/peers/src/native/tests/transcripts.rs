@@ -323,6 +323,7 @@ fn replay_both((version, name, text): (u8, &str, &str)) {
         congestion_controls: Vec::new(),
         wants_ends: true,
         stated: None,
+        identity: None,
     };
     let Opening::Control(greeting) = transcript.opening else { panic!("{name}") };
     let server = Server::new(settings, greeting, Ok(()), [1; 16], now);
