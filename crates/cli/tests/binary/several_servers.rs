@@ -65,7 +65,7 @@ fn rows_and_results_name_the_server() {
     let lines: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for host in [&one, &other] {
-        let is_of_it = |line: &&Value| line["event"] == "interval" && line["server"] == **host;
+        let is_of_it = |line: &&Value| line["event"] == "interval" && line["target"] == **host;
         assert!(lines.iter().filter(is_of_it).count() >= 3, "{}", ran.said());
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -141,7 +141,7 @@ fn a_server_that_is_lost_takes_nothing_from_the_other() {
         &one,
         &lost,
     ]));
-    client.await_stdout(&format!("\"server\":\"{lost}\""));
+    client.await_stdout(&format!("\"target\":\"{lost}\""));
     drop(other);
     let ran = client.finish().exits(3).complains(&[&lost]);
     let last = ran.stdout.lines().last().expect("it has ended");

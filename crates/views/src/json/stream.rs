@@ -1,7 +1,7 @@
 //! One JSON object a line, each with `event` as its first member: `started`, `interval`, `trial`,
 //! `note`, `finished`. The members of the record follow in the same object; the line `finished` is the
-//! document with `event` in front. An interval has the name of its measurement between the two, and of several servers that of its
-//! own.
+//! document with `event` in front. An interval has the name of its measurement between the two, and of several servers the
+//! `target` that it is of.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,8 @@ impl View for Stream<'_> {
         let line = match event {
             Event::Started { record, .. } => line(&[("event", "started")], record),
             Event::Interval { measurement, server, record, .. } => {
-                let named = server.map(|server| ("server", server));
+                // Not `server`: that is an end of the interval.
+                let named = server.map(|server| ("target", server));
                 let first = [("event", "interval"), ("measurement", measurement)];
                 line(&first.into_iter().chain(named).collect::<Vec<_>>(), record)
             }
