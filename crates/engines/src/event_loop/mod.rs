@@ -15,6 +15,7 @@ mod complete;
 mod decide;
 mod flight;
 mod lanes;
+#[cfg(not(pathscope_other))]
 mod lent;
 mod numbers;
 mod reports;

@@ -21,6 +21,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// None.
+    #[cfg(not(pathscope_other))]
     pub fn none() -> Self {
         Self { bytes: Box::default(), base: 0, capacity: 0 }
     }

@@ -97,7 +97,6 @@ impl Waker {
         self.inner.raised.swap(false, Ordering::SeqCst);
     }
 
-    #[cfg_attr(pathscope_other, expect(dead_code, reason = "only Linux waits for it so far"))]
     fn signal(&self) -> &imp::Signal {
         match &self.inner.signal {
             Signal::Own(signal) => signal,
