@@ -1,6 +1,9 @@
 //! The threads that hold a server's sessions, each of them many: what calls for a turn of a session, and whose turn it is. What is
 //! done in a turn is the session's affair; nothing in it waits.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
