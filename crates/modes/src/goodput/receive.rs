@@ -29,6 +29,8 @@ pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 
 /// Corruptions of a worker that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
+/// Of a stream whose end is not known.
+const NOT_KNOWN: u64 = u64::MAX;
 /// Of a flow that has not said what it received.
 const NOT_SETTLED: u64 = u64::MAX;
 /// Of a flow that has not started.
@@ -44,8 +46,8 @@ pub struct Receiver {
     key: StreamKey,
     /// Bytes received and found right.
     pub(super) position: u64,
-    /// Where the stream ends, once that is known.
-    end: Option<u64>,
+    /// Where the stream ends; the highest number: that is not known yet.
+    ends_at: u64,
     /// What of it this end has said that it received, for good; the highest number: nothing yet.
     settled: u64,
     /// What the size of each receive is drawn from.
@@ -84,7 +86,7 @@ impl Receiver {
         Self {
             key,
             position: 0,
-            end,
+            ends_at: end.unwrap_or(NOT_KNOWN),
             settled: NOT_SETTLED,
             draws,
             told: false,
@@ -129,9 +131,14 @@ impl Receiver {
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
     }
 
+    /// Where the stream ends, once that is known.
+    fn end(&self) -> Option<u64> {
+        (self.ends_at != NOT_KNOWN).then_some(self.ends_at)
+    }
+
     /// Bytes received, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
-        (self.position, self.end)
+        (self.position, self.end())
     }
 
     fn so_far(&self) -> String {
@@ -144,12 +151,12 @@ impl Receiver {
 
     /// How many bytes may still come.
     pub(super) fn room(&self) -> usize {
-        let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
+        let room = self.end().map_or(u64::MAX, |end| end.saturating_sub(self.position));
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.is_started() && self.end.is_some_and(|end| self.position >= end)
+        self.is_started() && self.end().is_some_and(|end| self.position >= end)
     }
 
     const fn is_started(&self) -> bool {
@@ -184,7 +191,7 @@ impl Receiver {
             self.examination = Some(Box::new(evidence));
             self.judge_at = now.plus_nanos(EXAMINATION_NS);
             // Where nothing can follow, this is all the evidence there will be.
-            if self.end.is_some_and(|end| self.position + (bytes.len() - right) as u64 >= end) {
+            if self.end().is_some_and(|end| self.position + (bytes.len() - right) as u64 >= end) {
                 self.judge(shared);
             }
         }
@@ -271,7 +278,7 @@ impl Machine for Receiver {
         let right = self.take(fitting, shared, now);
         self.count(right, shared, now);
         if fitting.len() < bytes.len() && self.error.is_none() {
-            self.fail(errors::too_many(self.end.unwrap_or(self.position)));
+            self.fail(errors::too_many(self.end().unwrap_or(self.position)));
         }
         Consumed(bytes.len())
     }
@@ -296,15 +303,15 @@ impl Machine for Receiver {
                 if self.is_settled() && !self.is_done() =>
             {
                 self.judge(shared);
-                self.end = Some(self.position);
+                self.ends_at = self.position;
             }
             Event::PeerClosed(_) => {
                 self.note_gone(now);
                 self.closed = true;
-                if shared.conventions.end.is_closed() && self.end.is_none() {
+                if shared.conventions.end.is_closed() && self.end().is_none() {
                     self.end_here(shared, now);
                 }
-                if (self.may_overtake || self.end.is_none()) && !self.is_done() {
+                if (self.may_overtake || self.end().is_none()) && !self.is_done() {
                     self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
                 }
                 self.check_close(shared);

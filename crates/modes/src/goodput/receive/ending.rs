@@ -18,17 +18,17 @@ impl Receiver {
     pub(super) fn told(&mut self, total: u64, shared: &mut GoodputShared, now: Tick) {
         self.told = true;
         self.await_more(now);
-        if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
-            self.fail(errors::wrong_total(self.position, self.end, total));
+        if total < self.position || self.end().is_some_and(|agreed| total > agreed) {
+            self.fail(errors::wrong_total(self.position, self.end(), total));
         }
-        let is_over = self.end.is_none_or(|agreed| total < agreed);
-        self.is_cut |= self.end.is_some() && is_over;
+        let is_over = self.end().is_none_or(|agreed| total < agreed);
+        self.is_cut |= self.end().is_some() && is_over;
         if is_over && shared.planned.closes_ns != u64::MAX && self.position < total {
             // Its time is over, maybe by its user: what comes from now on is the rest.
             let at = shared.since_start(now).min(shared.planned.closes_ns);
             self.counted.close(at, &mut shared.window);
         }
-        self.end = Some(total);
+        self.ends_at = total;
         self.check_close(shared);
     }
 
@@ -53,7 +53,7 @@ impl Receiver {
             return;
         }
         self.settled = self.position;
-        self.is_cut |= self.end.is_some();
+        self.is_cut |= self.end().is_some();
         shared.late_bytes.get_or_insert(0);
         let at = shared.since_start(now).min(shared.planned.closes_ns);
         self.counted.close(at, &mut shared.window);
@@ -83,7 +83,7 @@ impl Receiver {
         self.stalled_at = Tick::NEVER;
         if !self.is_done() {
             self.judge(shared);
-            self.fail(errors::stalled(self.position, self.end));
+            self.fail(errors::stalled(self.position, self.end()));
         }
     }
 
@@ -104,7 +104,7 @@ impl Receiver {
             self.judge(shared);
             // While the control connection is lost, nobody will say where the stream ends.
             let is_known =
-                if self.end.is_some() { self.told || !self.may_overtake } else { self.away };
+                if self.end().is_some() { self.told || !self.may_overtake } else { self.away };
             if is_known {
                 self.fail(errors::closed_early(&self.so_far()));
             }
