@@ -207,7 +207,14 @@ pub const KINDS: &[Kind] = &[
         variants: "EngineKind",
         holds: None,
         besides: &["calls"],
-        public: &[],
+        // Light workers of many sessions share threads, by the one engine that can: how they do is not what they ask of an engine.
+        public: &[
+            Public {
+                to: "engines",
+                items: &["epoll::Part", "epoll::SharedLoop", "epoll::SharedThread"],
+            },
+            Public { to: "run::workers", items: &["epoll::SharedThread"] },
+        ],
     },
     Kind {
         name: "view",

@@ -11,6 +11,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Record;
 use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::{self, named};
+use pathscope_core::record::Check;
 use pathscope_experiments::document::ExperimentsDocument;
 use pathscope_experiments::presentation as of_experiments;
 use pathscope_modes::compared::ComparisonDocument;
@@ -231,7 +232,7 @@ fn failure(document: &Document, presentation: &Presentation) -> Failure {
         OutcomeState::Interrupted | OutcomeState::CutOff | OutcomeState::Unknown => {
             Failure::Interrupted
         }
-        _ if checks.any(|check| check.has_failed()) => Failure::Check,
+        _ if checks.any(Check::has_failed) => Failure::Check,
         _ => Failure::Peer,
     }
 }

@@ -4,7 +4,7 @@ mod servers;
 
 use pathscope_core::presentation::{CommandLine, Figure, Presentation, Row, Section, Table, Value};
 use pathscope_core::quantity::bytes;
-use pathscope_core::record::{Host, LabNode, PeerFacts};
+use pathscope_core::record::{Check, Host, LabNode, PeerFacts};
 use pathscope_flow::Transport;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
@@ -46,7 +46,7 @@ pub(crate) fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurem
     let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
     let is_repeated = document.rounds.is_some();
     let is_shown = move |(number, measurement): &(u64, &Measurement)| {
-        let has_failed = || measurement.checks.iter().any(|check| check.has_failed());
+        let has_failed = || measurement.checks.iter().any(Check::has_failed);
         let is_one_of_many = is_repeated && measurement.run.is_some();
         (found.is_none_or(|found| found == Some(*number)) && !is_one_of_many) || has_failed()
     };

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::caller::{Caller, PATIENCE, attach, attach_stream, socket_from};
 use crate::common::{Running, Server, pathscope};
 use crate::relay::relay;
+use pathscope_core::record::Check;
 
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -255,11 +256,7 @@ fn a_client_that_somebody_reads_and_attacks_has_its_result_whole() {
         }
         let document = client.finish().exits(0).document();
         let measurement = &document.measurements[0];
-        assert!(
-            measurement.checks.iter().all(|check| check.has_held()),
-            "{:?}",
-            measurement.checks
-        );
+        assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
         let codes: Vec<_> = measurement.caveats.iter().map(|caveat| caveat.name.as_str()).collect();
         assert!(!codes.contains(&"server_resumed"), "{codes:?}");
         assert!(!codes.contains(&"control_connection_renewed"), "{codes:?}");

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pathscope_core::record::Check;
 use pathscope_core::stats::Order;
 use pathscope_modes::compared::{ComparedFigure, ComparisonDocument, Outcome, Tier};
 use serde_json::{Value, json};
@@ -277,7 +278,7 @@ fn conditions_that_so_few_runs_cannot_judge_do_not_hold() {
     for number in [1, 6, 7] {
         let checks = document(&compare(&before, &after, &words(number)).exits(5)).checks;
         assert_eq!(checks.len(), number);
-        assert!(checks.iter().all(|check| check.has_failed()), "{checks:?}");
+        assert!(checks.iter().all(Check::has_failed), "{checks:?}");
         let untold =
             checks.iter().filter(|check| check.text.contains("more runs, or fewer conditions"));
         assert_eq!(untold.count(), if number == 7 { 7 } else { 0 });

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pathscope_core::record::Check;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputSummary;
 use pathscope_os::clock;
@@ -172,7 +173,7 @@ fn of_connections_to_a_server_that_was_killed_nothing_is_known() {
         let others = summary.failed + summary.cut + summary.unknown;
         assert_eq!(others, 2, "each is one of these: {summary:?}");
         let checks = &document.measurements[0].checks;
-        assert!(checks.iter().all(|check| check.has_failed()), "{checks:?}");
+        assert!(checks.iter().all(Check::has_failed), "{checks:?}");
         assert!(!ran.stdout.contains('✓'), "{}", ran.said());
     }
 }

@@ -2,6 +2,7 @@
 //! times have bounds that hold on a slow machine.
 
 use crate::common::{Server, document_in, run};
+use pathscope_core::record::Check;
 use pathscope_modes::document::{Document, OutcomeState};
 
 fn only(document: &Document) -> &pathscope_modes::document::Measurement {
@@ -48,11 +49,7 @@ fn goodput_of_a_stated_transfer_counts_every_byte_in_every_pattern() {
             );
             assert_eq!((summary.completed, summary.failed), (3, 0));
             assert_eq!(measurement.client.workers[0].engine, engine);
-            assert!(
-                measurement.checks.iter().all(|check| check.has_held()),
-                "{:?}",
-                measurement.checks
-            );
+            assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
             let names: Vec<&str> =
                 measurement.checks.iter().map(|check| check.name.as_str()).collect();
             assert_eq!(names, ["verified", "completed", "counts_agree"]);
@@ -277,7 +274,7 @@ fn a_survey_of_a_host_that_is_interrupted_keeps_the_steps_it_has() {
     assert_eq!(document.target, Some(server.host()));
     assert_eq!(document.outcome.state, OutcomeState::Interrupted, "{}", ran.said());
     let [idle, up] = &document.measurements[..] else { panic!("{}", ran.said()) };
-    assert!(idle.checks.iter().all(|check| check.has_held()), "{:?}", idle.checks);
+    assert!(idle.checks.iter().all(Check::has_held), "{:?}", idle.checks);
     assert!(idle.duration_ns >= 2_000_000_000, "{:?}", idle.duration_ns);
     let goodput = up.summary.goodput.as_ref().expect("it was measured");
     let received = goodput.up.as_ref().and_then(|up| up.received_bytes);

@@ -4,6 +4,7 @@ use std::net::{ToSocketAddrs, UdpSocket};
 use std::path::Path;
 use std::sync::mpsc::channel;
 
+use pathscope_core::record::Check;
 use pathscope_modes::document::{Document, Measurement, OutcomeState};
 use pathscope_modes::media::{FrameCounts, MediaDirection, MediaReport, MediaSummary};
 
@@ -119,11 +120,7 @@ fn streams_go_every_way_and_every_datagram_is_accounted_for() {
             assert!(way.frames_unsent.is_some() && way.send_lag.is_some());
         }
         assert!(measurement.verdict.is_some());
-        assert!(
-            measurement.checks.iter().all(|check| check.has_held()),
-            "{:?}",
-            measurement.checks
-        );
+        assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pathscope_core::record::Limit;
+use pathscope_core::record::{Check, Limit};
 
 use crate::common::{Running, Server, pathscope, run};
 
@@ -96,11 +96,7 @@ fn one_connection_is_measured_right_within_a_tenth_of_a_processor_and_32_mib() {
         let ran = Running::start(quota.wrap(&pathscope(&words))).finish().exits(0);
         let document = ran.document();
         let measurement = &document.measurements[0];
-        assert!(
-            measurement.checks.iter().all(|check| check.has_held()),
-            "{:?}",
-            measurement.checks
-        );
+        assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
         let summary = measurement.summary.goodput.as_ref().expect("it is goodput");
         let way = [summary.up, summary.down].into_iter().flatten().next().expect("one way");
         // The figure is that of the bytes and the time, whoever had no processor meanwhile.

@@ -1,7 +1,7 @@
 //! The shape of a run on loopback: connections that follow one another, what is drawn for each, what ends it.
 
 use crate::common::{Ran, Running, Server, document_in, pathscope, run};
-use pathscope_core::record::FlowErrorKind;
+use pathscope_core::record::{Check, FlowErrorKind};
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::goodput::GoodputSummary;
 use pathscope_modes::load::NoFairness;
@@ -23,7 +23,7 @@ fn received(summary: &GoodputSummary) -> u64 {
 }
 
 fn check_all(measurement: &Measurement) {
-    assert!(measurement.checks.iter().all(|check| check.has_held()), "{:?}", measurement.checks);
+    assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::net::TcpListener;
 
 use crate::common::{Ran, Running, Server, pathscope, run};
+use pathscope_core::record::Check;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputSummary;
 
@@ -29,7 +30,7 @@ fn goodput(hosts: &[&str], words: &str) -> Ran {
 
 fn summary(document: &Document) -> &GoodputSummary {
     let measurement = &document.measurements[0];
-    assert!(measurement.checks.iter().all(|check| check.has_held()), "{:?}", measurement.checks);
+    assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
     measurement.summary.goodput.as_ref().expect("it is goodput")
 }
 

@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use crate::common::{Running, Server, document_in, pathscope, run};
+use pathscope_core::record::Check;
 use pathscope_modes::document::OutcomeState;
 
 /// A port of loopback that nobody listens on.
@@ -124,11 +125,7 @@ fn ctrl_c_saves_and_shows_what_was_measured() {
         assert_eq!(document.outcome.state, OutcomeState::Interrupted);
         let measurement = &document.measurements[0];
         assert!(measurement.server.is_some(), "both ends still reported");
-        assert!(
-            measurement.checks.iter().all(|check| check.has_held()),
-            "{:?}",
-            measurement.checks
-        );
+        assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
     }
 }
 
@@ -167,7 +164,7 @@ fn sigterm_on_a_server_with_clients() {
     let document = document_in(&file);
     let measurement = &document.measurements[0];
     assert!(measurement.server.is_some(), "the server handed in its report");
-    assert!(measurement.checks.iter().all(|check| check.has_held()), "{:?}", measurement.checks);
+    assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
 }
 
 #[test]

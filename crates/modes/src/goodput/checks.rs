@@ -86,9 +86,12 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
     // The server may have seen those otherwise.
     let unsaid = cut.as_ref().filter(|_| ends.server.is_none());
     let is_told = ends.hosts.tells().report;
-    let unsaid = unsaid.map(|cut| match is_told {
-        true => Unknown::Unsaid(format!("{cut}; the server has not said how it saw them")),
-        false => Unknown::Untold(format!("{cut}; such a server does not say how it saw them")),
+    let unsaid = unsaid.map(|cut| {
+        if is_told {
+            Unknown::Unsaid(format!("{cut}; the server has not said how it saw them"))
+        } else {
+            Unknown::Untold(format!("{cut}; such a server does not say how it saw them"))
+        }
     });
     let right = cut.unwrap_or_else(|| checks::all_ended("connection", total));
     checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid), right)

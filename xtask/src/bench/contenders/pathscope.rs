@@ -55,7 +55,7 @@ pub(super) fn client(setting: &Setting<'_>) -> Vec<String> {
 pub(super) fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     let document = Document::from_json(&outputs.client).context("read the document")?;
     let measured = document.measurements.first().context("find a measurement")?;
-    ensure!(measured.checks.iter().all(|check| check.has_held()), "hold its checks");
+    ensure!(measured.checks.iter().all(pathscope_core::record::Check::has_held), "hold its checks");
     let summary = &measured.summary;
     let figure = match setting.measure {
         Measure::GoodputBps => match &summary.datagrams {

@@ -1,6 +1,7 @@
 //! Links that change while they carry traffic: one that is pulled and put back, and a peer that
 //! vanishes without a word.
 
+use pathscope_core::record::Check;
 use pathscope_os::clock;
 
 use super::{Stand, only};
@@ -20,7 +21,7 @@ fn a_link_that_is_cut_for_a_second_costs_time_and_no_byte() {
     client.finish().exits(0);
     let document = crate::common::document_in(&path);
     let measurement = only(&document);
-    assert!(measurement.checks.iter().all(|check| check.has_held()), "{:?}", measurement.checks);
+    assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
     let up = measurement.summary.goodput.as_ref().and_then(|it| it.up).expect("it went up");
     assert_eq!(up.sent_bytes, up.received_bytes);
     let account = stand.account();

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use pathscope_core::id::Token;
 use pathscope_os::wake::Waker;
 
 use super::*;
@@ -29,8 +30,12 @@ fn lines_of(scripts: Vec<fn(Waker) -> Script>) -> Vec<String> {
     let lines = Mutex::new(Vec::new());
     let say = |line: &str| lock(&lines).push(line.to_owned());
     let log_limit = LogLimit::default();
-    let sessions =
-        Arc::new(Sessions::new(Settings::default(), 100, Waker::new().expect("a waker")));
+    let sessions = Arc::new(Sessions::new(
+        Settings::default(),
+        Token([1; 16]),
+        100,
+        Waker::new().expect("a waker"),
+    ));
     std::thread::scope(|scope| {
         let log = ServerLog { say: &say, log_limit: &log_limit };
         let mut hosts = Hosts::start(scope, log, &Journal::default()).expect("threads");

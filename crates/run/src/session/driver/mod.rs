@@ -12,6 +12,7 @@ mod control;
 mod joined;
 mod messages;
 mod salvage;
+mod substitutions;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -35,7 +36,8 @@ use pathscope_peers::dialogue::STOP_TAKES;
 pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard, INCOMING_BYTES};
 use self::salvage::Salvage;
-pub(crate) use self::watch::Watch;
+use self::substitutions::both_ends;
+pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, InboxReader};
 use crate::paths::log::{PathsRemote, ServerIs};
@@ -179,14 +181,6 @@ pub(crate) struct Driver<D> {
     reading: Option<MutexGuard<'static, ()>>,
     /// From the end of the dialogue on, where flows ran.
     salvage: Option<Salvage>,
-}
-
-/// What a session is waited for with, where a thread has many.
-#[derive(Debug)]
-pub(crate) struct Hosted {
-    pub watch: Watch,
-    /// What says that there is word.
-    pub waker: Waker,
 }
 
 /// What a turn leaves to be done.
@@ -597,18 +591,4 @@ impl<D: Talk> Driver<D> {
             self.test.iter().for_each(|test| test.abandon());
         }
     }
-}
-
-/// What both ends run otherwise than asked; what they agree on, once.
-fn both_ends(role: Role, here: &[Substitution], there: &[Substitution]) -> Vec<Substitution> {
-    let name = |role: Role| if role == Role::Client { "client" } else { "server" };
-    let at = |role: Role, substitution: &Substitution| Substitution {
-        what: format!("{} of the {}", substitution.what, name(role)),
-        ..substitution.clone()
-    };
-    let alike = here.iter().filter(|substitution| there.contains(substitution)).cloned();
-    let only_here = here.iter().filter(|mine| !there.contains(mine)).map(|mine| at(role, mine));
-    let only_there =
-        there.iter().filter(|other| !here.contains(other)).map(|other| at(role.peer(), other));
-    alike.chain(only_here).chain(only_there).collect()
 }

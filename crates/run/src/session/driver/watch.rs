@@ -15,6 +15,14 @@ use crate::error::RunError;
 const CONTROL: u64 = 0;
 const WORD: u64 = 1;
 
+/// What a session is waited for with, where a thread has many.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    pub watch: Watch,
+    /// What says that there is word.
+    pub waker: Waker,
+}
+
 /// Where a session's control connection is waited for.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
