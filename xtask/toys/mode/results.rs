@@ -10,7 +10,7 @@ use super::counts::ToyCounts;
 use super::figures::GROUP;
 use super::findings::{ToyCaveat, ToyCheck};
 use super::plan::ToyPlan;
-use crate::checks::UNKNOWN_DATA;
+use crate::checks;
 use crate::figure::Group;
 use crate::results::{Ends, Results, Slice};
 
@@ -48,16 +48,16 @@ impl Results for ToyPlan {
     }
 
     fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
-        let (passed, text) = match ends.of_server() {
-            None => (false, UNKNOWN_DATA.to_owned()),
-            Some(server) => {
-                let all = counted(server.received, "number");
-                let text =
-                    format!("of {all} received, {} were not the ones that were due", server.wrong);
-                (server.wrong == 0 && server.received == ends.of_client().sent, text)
-            }
+        let told = |server: &ToyCounts| {
+            let all = counted(server.received, "number");
+            format!("of {all} received, {} were not the ones that were due", server.wrong)
         };
-        vec![Check::new(ToyCheck::InTurn, passed, text)]
+        let is_right =
+            |server: &ToyCounts| server.wrong == 0 && server.received == ends.of_client().sent;
+        let server = ends.of_server();
+        let wrong = server.filter(|server| !is_right(server)).map(told);
+        let right = server.map(told).unwrap_or_default();
+        vec![checks::of_ends(ToyCheck::InTurn, wrong, checks::unknown_data(ends), right)]
     }
 
     fn caveats(&self, summary: &ToySummary, _: &Ends<'_, Self>) -> Vec<Caveat> {
