@@ -45,6 +45,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("loaded.reordered_return", "no link overtakes beside a load"),
     ("loaded.reordering.", "no link overtakes beside a load"),
     ("multipath.radio.", "a lab has no radio"),
+    ("servers.", "a cell has one server"),
     ("end.connection", "no cell has connections that follow one another"),
     ("end.stood_still", "no program of a cell is stopped"),
     ("end.cpu.", KERNEL),

@@ -165,11 +165,19 @@ fn light_tests_beyond_those_that_have_a_thread_to_themselves_share_one() {
     };
     let means = Means { cpus: 2, spinning: 1 };
     let ask = |plan: &LatencyPlan, role| of(plan, 1, (role, means)).expect("it can be run");
-    let alone: Vec<_> =
-        (0..ALONE_PER_CPU * cpus::allowed().len()).map(|_| ask(&light, Role::Server)).collect();
-    assert!(alone.iter().all(|(placement, held)| !placement.is_shared && held.shared.is_none()));
-    let (placement, held) = ask(&light, Role::Server);
-    assert!(placement.is_shared && held.shared.is_some());
+    let most = ALONE_PER_CPU * cpus::allowed().len();
+    // Other tests of this process may have some of the places meanwhile.
+    let mut alone = Vec::new();
+    let (placement, held) = loop {
+        let (placement, held) = ask(&light, Role::Server);
+        assert_eq!(placement.is_shared, held.shared.is_some());
+        if placement.is_shared {
+            break (placement, held);
+        }
+        alone.push(held);
+        assert!(alone.len() <= most);
+    };
+    assert!(!alone.is_empty() && held.shared.is_some());
     assert_eq!((placement.threads(&light), placement.spinning()), (0, 0));
     let told: Vec<_> = placement.substitutions.iter().map(|it| (&*it.what, &*it.ran)).collect();
     assert_eq!(told, [("engine", "epoll"), ("wait", "sleep"), ("workers", "shared")]);
