@@ -76,14 +76,24 @@ fn served_as_told<R>(
     let stop = Stop::default();
     let come = thread::scope(|scope| {
         let serving = scope.spawn(|| server.serve(&stop, &say));
+        let done = Done(&stop);
         let come = clients(port);
-        stop.request("done");
+        drop(done);
         serving.join().expect("it does not panic").expect("it serves");
         come
     });
     let mut lines = lines.into_inner().expect("nobody panics with it");
     lines.retain(|line| line.contains("session over") || line.contains("refused"));
     (come, lines)
+}
+
+/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
+struct Done<'server>(&'server Stop);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.request("done");
+    }
 }
 
 /// What comes of a client's run of tests, one after the other.

@@ -84,7 +84,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             admits_later: false,
             lingering: Vec::new(),
         };
-        Ok(Box::new(Running { driver, end, ended: None, _hearing: hearing }))
+        let (has_begun, ended) = (false, None);
+        Ok(Box::new(Running { driver, end, has_begun, ended, _hearing: hearing }))
     }
 }
 
@@ -92,6 +93,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
 struct Running<'server, D> {
     driver: Driver<D>,
     end: ServerEnd<'server>,
+    /// Whether what its dialogue asks for at its beginning was done.
+    has_begun: bool,
     /// How its dialogue ended. What flows came to that ran is awaited then.
     ended: Option<Result<(), RunError>>,
     _hearing: Hearing,
@@ -99,20 +102,22 @@ struct Running<'server, D> {
 
 impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
     fn turn(&mut self, is_ready: bool) -> Turn {
-        let Self { driver, end, ended, .. } = self;
-        if ended.is_none() {
-            driver.attend(is_ready, end);
-            loop {
-                match driver.go_on(end) {
-                    driver::Turn::Until(until) => return Turn::Until(until),
-                    driver::Turn::Left(Left::TestOver) => {}
-                    driver::Turn::Left(Left::Ended(result)) => {
-                        end.bury();
-                        end.tell_renewals(driver.dialogue.renewals());
-                        driver.begin_salvage();
-                        *ended = Some(result);
-                        break;
-                    }
+        let Self { driver, end, has_begun, ended, .. } = self;
+        let mut has_attended = false;
+        while ended.is_none() {
+            // What the dialogue asks for at its beginning comes before any word: that may be of a connection which is to be its flow's.
+            if *has_begun && !std::mem::replace(&mut has_attended, true) {
+                driver.attend(is_ready, end);
+            }
+            match driver.go_on(end) {
+                driver::Turn::Until(until) if has_attended => return Turn::Until(until),
+                driver::Turn::Until(_) => *has_begun = true,
+                driver::Turn::Left(Left::TestOver) => {}
+                driver::Turn::Left(Left::Ended(result)) => {
+                    end.bury();
+                    end.tell_renewals(driver.dialogue.renewals());
+                    driver.begin_salvage();
+                    *ended = Some(result);
                 }
             }
         }
