@@ -42,6 +42,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         match &self.kept {
             None => timer.min(self.reports.due()),
             Some(kept) if timer <= kept.latest => timer,
+            Some(kept) if self.flights.sends > 0 => kept.latest,
             Some(_) => Tick::ZERO,
         }
     }
@@ -272,13 +273,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.kept = Some(Kept { notice, latest: self.now.plus_nanos(KEPT_NS) });
     }
 
-    /// Tells the report that was taken, unless a timer is due soon or has woken a flow that had no visit yet.
+    /// Tells the report that was taken, unless a timer is due soon or has woken a flow that had no visit yet, or a send is in flight.
     ///
     /// Many timers are due with a report, or a round trip after it: both count from the session's start. What they send
     /// goes first, since to tell a report wakes the session, which has more to do than a punctual sender may be late.
     fn tell_unless_somebody_is_expected(&mut self) {
         let Some(Kept { latest, .. }) = self.kept else { return };
-        let is_expected = self.timers.next() <= latest || self.last_woken.is_some();
+        let is_expected =
+            self.timers.next() <= latest || self.last_woken.is_some() || self.flights.sends > 0;
         if self.now > latest || !is_expected {
             self.tell();
         }

@@ -48,6 +48,8 @@ pub enum Way {
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     pub count: usize,
+    /// Of those, sends.
+    pub sends: usize,
     /// By place: what its flow is told once its send has landed.
     deferred: HashMap<usize, VecDeque<Event>>,
     /// What is to land early.
@@ -85,6 +87,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// An operation has begun.
     pub(super) fn launched(&mut self, Ticket { place, lane, way }: Ticket) {
         self.flights.count += 1;
+        self.flights.sends += usize::from(way == Way::Send);
         *self.slots[place as usize].wires[lane.index()].of_way(way) = true;
     }
 
@@ -95,6 +98,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         socket: &Arc<Socket>,
     ) -> bool {
         self.flights.count -= 1;
+        if way == Way::Send {
+            self.flights.sends -= 1;
+            // What was cut short or interrupted goes on with its next visit.
+            self.last_woken = Some(place as usize);
+        }
         let slot = &mut self.slots[place as usize];
         let wire = slot.wires.get_mut(lane.index()).filter(|it| Arc::ptr_eq(&it.socket, socket));
         wire.is_some_and(|wire| {
