@@ -214,6 +214,11 @@ pub fn connections_of(test: &Test) -> u64 {
 pub const CONVENTIONS: Conventions =
     Conventions { payload: Payload::Keyed, end: StreamEnd::Closed };
 
+/// Whether what flows of a test carry says of which flow it is, as pings do: then connections have to be told apart.
+pub fn names_flows(test: &Test) -> bool {
+    matches!(test.plan, Plan::Latency(_))
+}
+
 /// Whether nothing has to be said of a test while it runs: over TCP, of connections that are all there from the begin to the end.
 pub fn carries(test: &Test) -> Result<(), Refusal> {
     let no = |sentence: &str| {

@@ -9,7 +9,6 @@ use pathscope_core::record::Tells;
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::{Block, Payload};
-use pathscope_modes::registry::Plan;
 
 use crate::Refusal;
 use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
@@ -52,8 +51,7 @@ impl Peer for CookieToy {
     type Challenger = HearNothing;
 
     fn carries(test: &Test) -> Result<(), Refusal> {
-        // A ping says of which flow it is.
-        if matches!(test.plan, Plan::Latency(_)) && in_band::connections_of(test) > 1 {
+        if in_band::names_flows(test) && in_band::connections_of(test) > 1 {
             return Err(Refusal::new("unable", "it does not tell connections apart"));
         }
         in_band::carries(test)
