@@ -225,12 +225,27 @@ pub fn attach(socket: &UdpSocket, token: [u8; 16], session: Option<[u8; 16]>, fl
             let check = crc(&[&word[..12], &word[16..]].concat());
             word[12..16].copy_from_slice(&check.to_be_bytes());
         }
-        socket.send(&word).expect("a connected socket");
-        assert_eq!(socket.recv(&mut answer).expect("an answer"), 32);
-        assert_eq!((&answer[..4], answer[4]), (&b"PSAT"[..], kind + 1));
+        assert_eq!(answered(socket, &word, &mut answer), 32);
         word[40..56].copy_from_slice(&answer[16..32]);
     }
     answer[5]
+}
+
+/// The answer to this, of its kind. A datagram may be lost, on loopback too where the server makes a socket of its port meanwhile: it is
+/// sent again, as clients do.
+fn answered(socket: &UdpSocket, word: &[u8], answer: &mut [u8]) -> usize {
+    let until = clock::now() + PATIENCE;
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a socket");
+    loop {
+        socket.send(word).expect("a connected socket");
+        while let Ok(length) = socket.recv(answer) {
+            assert_eq!(&answer[..4], b"PSAT");
+            if answer[4] == word[4] + 1 {
+                return length;
+            }
+        }
+        assert!(clock::now() < until, "an answer");
+    }
 }
 
 /// A connection from there presents this for a flow: the code of the server's answer.
