@@ -3,7 +3,7 @@
 
 use pathscope_flow::Gather;
 
-use super::table::StreamKey;
+use super::table::{StreamKey, first_difference};
 
 /// What streams are made of.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -48,10 +48,8 @@ impl Block {
         while done < bytes.len() {
             let expected = self.rest(position + done as u64);
             let len = expected.len().min(bytes.len() - done);
-            let (expected, came) = (&expected[..len], &bytes[done..done + len]);
-            if expected != came {
-                let wrong = expected.iter().zip(came).position(|(right, came)| right != came);
-                return wrong.map(|index| done + index);
+            if let Some(index) = first_difference(&expected[..len], &bytes[done..done + len]) {
+                return Some(done + index);
             }
             done += len;
         }
