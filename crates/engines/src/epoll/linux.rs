@@ -152,8 +152,7 @@ impl Registrations {
         event_loop: &mut EventLoop<M, S>,
         place: usize,
     ) {
-        if !event_loop.slots[place].is_queued {
-            event_loop.slots[place].is_queued = true;
+        if event_loop.slots[place].enters_queue() {
             self.queue.push_back(place as u32);
         }
     }

@@ -227,8 +227,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub(super) fn notify(&mut self, place: usize, event: Event) {
         self.deliver(place, event);
         self.refresh(place);
-        if !self.slots[place].is_queued {
-            self.slots[place].is_queued = true;
+        if self.slots[place].enters_queue() {
             self.roused.push(place as u32);
         }
     }

@@ -194,6 +194,12 @@ impl<M: Machine> Slot<M> {
         (self.machine, self.wires.into_iter().map(|wire| wire.socket).collect())
     }
 
+    /// Is to be visited; whether nobody has put it in a queue for that yet.
+    #[inline]
+    pub fn enters_queue(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_queued, true)
+    }
+
     /// Something happened: the want is no longer what it was, and what was left unread may be now.
     pub fn touch(&mut self) {
         self.is_stale = true;
