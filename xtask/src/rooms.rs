@@ -61,6 +61,12 @@ pub const ROOMS: &[Room] = &[
         may_import: &["core", "flow", "os", "modes", "engines", "peers"],
         nature: Nature::Ordinary,
     },
+    // Words and lines of text: what is said on a wire is in `peers`.
+    Room {
+        name: "dialects",
+        may_import: &["core", "modes"],
+        nature: Nature::Pure { libraries: &[] },
+    },
     // The lab starts the binary inside a namespace as a process: it needs no room above `os`.
     Room { name: "lab", may_import: &["core", "os"], nature: Nature::Ordinary },
     // Experiments are done on networks by programs, of whose figures the room knows what their lists say.
@@ -89,6 +95,7 @@ const EVERYTHING: &[&str] = &[
     "modes",
     "engines",
     "peers",
+    "dialects",
     "run",
     "lab",
     "experiments",

@@ -6,6 +6,7 @@ use std::slice;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_dialects::registry::NAMES;
 use pathscope_modes::assertion::Assertion;
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
@@ -23,11 +24,24 @@ use crate::verbosity::{ColorArgs, VerbosityArgs};
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
 /// the last percentile, and what limited them.
 #[derive(Debug, Parser)]
-#[command(name = "pathscope", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "pathscope", version, max_term_width = 100, arg_required_else_help = true,
+    after_help = other_tools(),
+)]
 pub struct CommandLine {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The command lines of other tools that are understood, as help lists them.
+fn other_tools() -> String {
+    let widest = NAMES.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let lines = NAMES.iter().map(|(name, about)| format!("\n  {name:widest$} {about}"));
+    let lines: String = lines.collect();
+    format!(
+        "Command lines of other tools, also where pathscope is started under their name:{lines}"
+    )
 }
 
 /// What can be done.

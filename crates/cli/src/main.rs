@@ -8,7 +8,6 @@ mod background;
 mod backgrounds;
 mod compare;
 mod daemon;
-mod dialects;
 mod files;
 mod form;
 mod frequencies;
@@ -22,18 +21,24 @@ mod plot;
 mod report;
 mod server;
 mod show;
+mod shown;
 mod stored;
 mod terminal;
 mod variants;
 mod verbosity;
 mod words;
 
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::iter;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use pathscope_core::error::Failure;
+use pathscope_dialects::dialect::{Answer, Run, Said, Unclear};
+use pathscope_dialects::registry;
 use pathscope_modes::command::Refusal;
 use pathscope_os::signals;
 use signal_hook::consts::SIGXFSZ;
@@ -42,18 +47,22 @@ use signal_hook::flag;
 use crate::args::{Command, CommandLine};
 
 fn main() -> ExitCode {
-    let words = match dialects::native(std::env::args_os()) {
-        Ok(words) => words,
-        Err(trouble) => return end(&trouble),
+    let said = match registry::said(std::env::args_os()) {
+        Ok(Said::Run(run)) => run,
+        Ok(Said::Text(answer)) => return say(&answer),
+        Err(Unclear { text }) => return end(&Trouble::usage(text)),
     };
-    let command_line = match CommandLine::try_parse_from(words) {
+    let Run { words, notes, screen } = said;
+    notes.iter().for_each(|note| terminal::say(note));
+    let program = iter::once(OsString::from("pathscope"));
+    let command_line = match CommandLine::try_parse_from(program.chain(words)) {
         Ok(command_line) => command_line,
         Err(error) => return explain(&error),
     };
     hear_of_large_files();
     let done = match command_line.command {
-        Command::Server(args) => server::serve(&args),
-        Command::Measure(command) => measure::measure(*command),
+        Command::Server(args) => server::serve(&args, screen),
+        Command::Measure(command) => measure::measure(*command, screen),
         Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args),
@@ -65,6 +74,19 @@ fn main() -> ExitCode {
             daemon::failed(&trouble.text);
             end(&trouble)
         }
+    }
+}
+
+/// What another tool says at once.
+fn say(answer: &Answer) -> ExitCode {
+    let said = if answer.is_error {
+        io::stderr().lock().write_all(answer.text.as_bytes())
+    } else {
+        io::stdout().lock().write_all(answer.text.as_bytes())
+    };
+    match said.err().as_ref().and_then(output::trouble) {
+        Some(trouble) => end(&trouble),
+        None => ExitCode::from(answer.exit_code),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity;
 use pathscope_core::record::{Caveat, Host};
+use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
@@ -30,10 +31,13 @@ use crate::junit::JunitFile;
 use crate::lab::presence::{self, Presence};
 use crate::output::{self, Outputs};
 use crate::plot::PlotFile;
+use crate::shown::Shown;
 use crate::{Trouble, junit, labels, terminal, variants, words};
 
 /// A subcommand that measures, whichever it is.
-pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
+///
+/// With a screen, that shows it instead of the view that the words ask for.
+pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
     let (kind, command, args) = command.split();
     let report_every = args.report_every;
     let facts = Facts { report_every, random: &random, interfaces: &interfaces };
@@ -53,7 +57,7 @@ pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let backgrounds = backgrounds::asked(&args);
     let (result, plot) = (args.output.output.clone(), args.plot.named());
     let files = Files { result, left_behind, own, backgrounds, plot };
-    run(kind, hosts, tests, &args, &files)
+    run((kind, screen), hosts, tests, &args, &files)
 }
 
 fn random() -> Result<u64, Refusal> {
@@ -70,7 +74,7 @@ fn refusal(error: &OsError) -> Refusal {
 }
 
 fn run(
-    kind: &str,
+    (kind, screen): (&str, Option<Box<dyn Screen>>),
     hosts: Vec<String>,
     tests: Tests,
     args: &RunArgs,
@@ -100,7 +104,8 @@ fn run(
     let plot = args.plot.create().map_err(unmeasured)?;
     let samples = files.open_samples().map_err(unmeasured)?;
     let junit = JunitFile::prepare(args.junit.as_deref()).map_err(unmeasured)?;
-    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity);
+    let wants = screen.as_ref().map(|screen| screen.wants());
+    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity, wants);
     let kept = kept.map_err(unmeasured)?;
     daemon::ready();
     let stop = Stop::default();
@@ -117,13 +122,20 @@ fn run(
         Some(presence) => Box::new(presence.watch()),
         None => Box::new(Vec::new),
     };
+    let port = args.port.unwrap_or(DEFAULT_PORT);
+    let is_shown = screen.is_some();
+    if let Some(screen) = screen {
+        let end = End::Client { hosts: &hosts, port, tests: &tests.list };
+        let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
+        kept.show(Shown::begin(screen, &Beginning { wall_unix_ns, end })?);
+    }
     let request = Request {
         kind: kind.to_owned(),
         command: words::as_typed(std::env::args_os()),
         here,
         peer: PeerKind::OWN,
         hosts,
-        port: args.port.unwrap_or(DEFAULT_PORT),
+        port,
         tests,
         assertions: args.assertions.clone(),
         afterwards,
@@ -134,7 +146,11 @@ fn run(
     let format = args.output.form.format();
     let options = terminal::options(args.color.color, args.verbosity.quiet, args.verbosity.verbose);
     let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
-    let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
+    let mut outputs = if is_shown {
+        Outputs::to_file(result_file)
+    } else {
+        Outputs::new(format, options, &mut stdout, result_file)
+    };
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
     stop.end_at_once();
@@ -147,7 +163,11 @@ fn run(
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let junit_trouble = junit.and_then(|file| file.write(&junit::of_run(&document)).err());
-    let output_trouble = output_trouble.or(kept.finish()).or(junit_trouble);
+    let (incomplete, shown) = kept.finish();
+    let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
+    let ending = Ending { document: Some(&document), failure, wall_unix_ns };
+    let screen_trouble = shown.and_then(|shown| shown.finish(&ending));
+    let output_trouble = output_trouble.or(screen_trouble).or(incomplete).or(junit_trouble);
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
         terminal::say(&what_became_of(&file, &document));
     }

@@ -13,7 +13,8 @@ use crate::files::ResultFile;
 
 /// Everything that a run's events go to.
 pub struct Outputs<'out> {
-    view: Box<dyn View + 'out>,
+    /// None where something else shows what happens.
+    view: Option<Box<dyn View + 'out>>,
     file: Option<ResultFile>,
     trouble: Option<Trouble>,
     /// Whether there is anything to save.
@@ -30,13 +31,12 @@ impl<'out> Outputs<'out> {
         out: &'out mut dyn Write,
         file: Option<ResultFile>,
     ) -> Self {
-        Self {
-            view: format.view(options, out),
-            file,
-            trouble: None,
-            has_measured: false,
-            closed: false,
-        }
+        Self { view: Some(format.view(options, out)), ..Self::to_file(file) }
+    }
+
+    /// A file alone, if one is wanted.
+    pub fn to_file(file: Option<ResultFile>) -> Self {
+        Self { view: None, file, trouble: None, has_measured: false, closed: false }
     }
 
     /// Passes an event on to every output.
@@ -63,10 +63,8 @@ impl<'out> Outputs<'out> {
     }
 
     fn show(&mut self, event: Event<'_>) {
-        if self.closed {
-            return;
-        }
-        match self.view.event(event) {
+        let Some(view) = self.view.as_mut().filter(|_| !self.closed) else { return };
+        match view.event(event) {
             Ok(()) => {}
             Err(error) => {
                 self.closed = true;

@@ -1,12 +1,14 @@
 //! `pathscope server`: answers until it is told to stop.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
+use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
-use pathscope_os::memory;
+use pathscope_os::{clock, memory};
 use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Threads};
 use pathscope_run::stop::Stop;
@@ -17,10 +19,11 @@ use crate::daemon::{self, Role};
 use crate::files;
 use crate::journal::{self, Verbosity};
 use crate::lab::presence::{Presence, here};
+use crate::shown::Shown;
 use crate::{Trouble, labels, terminal};
 
-/// Serves until a signal comes; then tells every client, hands in every report, and ends.
-pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
+/// Serves until a signal comes; then tells every client, hands in every report, and ends. With a screen, that shows what it serves.
+pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
     check(args)?;
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
@@ -33,8 +36,12 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     // Before signals are heard: opening a pipe may wait for its reader.
     let log_limit = Arc::new(LogLimit::new(args.verbosity.verbose > 0));
     let lines = Some(Arc::clone(&log_limit));
-    let verbosity = Verbosity::of(args.verbosity, Verbosity::Connections);
-    let kept = journal::keep(&args.journal, JournalSubject::Connections, verbosity, lines)?;
+    let wants = screen.as_ref().map(|screen| screen.wants());
+    let verbosity = match wants {
+        Some(_) => Verbosity::Nothing,
+        None => Verbosity::of(args.verbosity, Verbosity::Connections),
+    };
+    let kept = journal::keep(&args.journal, JournalSubject::Connections, verbosity, lines, wants)?;
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
     let tell = move |line: &str| {
@@ -59,6 +66,12 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         stated: Vec::new(),
     };
     let server = Server::bind(settings).map_err(trouble)?;
+    if let Some(screen) = screen {
+        let addresses: Vec<SocketAddr> = server.addresses().collect();
+        let end = End::Server { addresses: &addresses };
+        let wall_unix_ns = clock::wall_unix_ns();
+        kept.show(Shown::begin(screen, &Beginning { wall_unix_ns, end })?);
+    }
     let quiet = args.verbosity.quiet;
     // Whoever does not read what is said keeps no client waiting. The first line is where it listens.
     let log = daemon::TellsReady(io::stderr());
@@ -74,10 +87,13 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     stop.end_at_once();
     drop(log_output);
     // What a file lacks was told when it was given up.
-    let incomplete = kept.finish();
+    let (incomplete, shown) = kept.finish();
     log_limit.tell_rest(&mut |line| tell(line));
-    served.map_err(trouble)?;
-    incomplete.map_or(Ok(()), Err)
+    let served = served.map_err(trouble).err();
+    let failure = served.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
+    let ending = Ending { document: None, failure, wall_unix_ns: clock::wall_unix_ns() };
+    let unseen = shown.and_then(|shown| shown.finish(&ending));
+    Trouble::conclude(served, unseen.or(incomplete))
 }
 
 /// What no server could do anything with.

@@ -1,13 +1,15 @@
 //! What is written while a run goes on: files of status, connections and errors, and lines on standard error.
 //!
-//! Here: what the words ask for. [`writer`] is the thread that writes.
+//! Here: what the words ask for. [`writer`] is the thread that writes, to standard error as [`console`] says.
 
+mod console;
 mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use pathscope_core::error::Failure;
+use pathscope_dialects::screen::Wants;
 use pathscope_modes::command::{JournalArgs, JournalSubject};
 use pathscope_run::records::journal::Journal;
 use pathscope_run::server::LogLimit;
@@ -15,8 +17,10 @@ use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
 use crate::files;
+use crate::shown::Shown;
 use crate::verbosity::VerbosityArgs;
-use writer::{Console, Target, Writer};
+use console::Console;
+use writer::{Target, Writer};
 
 /// How much is said on standard error while a run goes on. Each says what those before it say.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -52,23 +56,29 @@ pub struct Kept {
 }
 
 /// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
-/// that ended is usual.
+/// that ended is usual, unless a screen is to show it.
 pub fn keep_of_command(
     asked: Option<&(JournalSubject, JournalArgs)>,
     verbosity: VerbosityArgs,
+    screen: Option<Wants>,
 ) -> Result<Kept, Trouble> {
     let usual = asked.map_or(Verbosity::Failures, |_| Verbosity::Connections);
+    let verbosity = match screen {
+        Some(_) => Verbosity::Nothing,
+        None => Verbosity::of(verbosity, usual),
+    };
     let (subject, args) = asked.cloned().unwrap_or_default();
-    keep(&args, subject, Verbosity::of(verbosity, usual), None)
+    keep(&args, subject, verbosity, None, screen)
 }
 
 /// Opens the files, empties them once all are open, and begins. At a server, what is said of its clients' connections
-/// is held back with all else that strangers cause.
+/// is held back with all else that strangers cause. `screen` is what the one wants to which [`Kept::show`] will show entries.
 pub fn keep(
     args: &JournalArgs,
     subject: JournalSubject,
     verbosity: Verbosity,
     log_limit: Option<Arc<LogLimit>>,
+    screen: Option<Wants>,
 ) -> Result<Kept, Trouble> {
     let (status, ends) = match subject {
         JournalSubject::Connections => (Table::Status, Table::Connections),
@@ -85,7 +95,8 @@ pub fn keep(
     let console =
         (verbosity > Verbosity::Nothing).then(|| Console::new(verbosity, log_limit)).transpose();
     let console = console.map_err(Trouble::no_thread)?;
-    let writer = Writer::start(targets, console).map_err(Trouble::no_thread)?;
+    let shown = screen.unwrap_or_default();
+    let writer = Writer::start(targets, console, shown).map_err(Trouble::no_thread)?;
     Ok(Kept { writer })
 }
 
@@ -95,9 +106,14 @@ impl Kept {
         Journal::begin(self.writer.sink())
     }
 
-    /// Waits until all is written, and says what could not be.
-    pub fn finish(self) -> Option<Trouble> {
-        let incomplete = self.writer.finish();
-        incomplete.map(|text| Trouble::new(Failure::Output, text))
+    /// Entries that come from now on are shown there, too.
+    pub fn show(&self, shown: Shown) {
+        self.writer.show(shown);
+    }
+
+    /// Waits until all is written. What could not be, and where entries were shown.
+    pub fn finish(self) -> (Option<Trouble>, Option<Shown>) {
+        let (incomplete, shown) = self.writer.finish();
+        (incomplete.map(|text| Trouble::new(Failure::Output, text)), shown)
     }
 }

@@ -4,7 +4,7 @@
 //! however the program ends. A file that takes no more is given up, and the run goes on.
 
 use pathscope_core::quantity::named;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -15,14 +15,14 @@ use std::time::Duration;
 use pathscope_core::journal::Entry;
 use pathscope_core::quantity::{count, counted, were};
 use pathscope_core::record::Caveat;
-use pathscope_os::clock;
+use pathscope_dialects::screen;
 use pathscope_os::outlets::{Outlet, explain};
 use pathscope_run::records::journal::{Sink, Wants};
-use pathscope_run::server::LogLimit;
 use pathscope_views::journal::{self as rows, Form, Table};
 
 use super::Verbosity;
-use crate::background::Background;
+use super::console::Console;
+use crate::shown::Shown;
 use crate::{Trouble, files, terminal};
 use pathscope_run::findings::RunCaveat;
 
@@ -30,13 +30,13 @@ use pathscope_run::findings::RunCaveat;
 const MOST_ENTRIES: usize = 100_000;
 /// A disk that has not taken what waits by then is not waited for before the result is shown.
 const SETTLE_WITHIN: Duration = Duration::from_secs(10);
-/// Rows of status between two headers on standard error.
-const ROWS_PER_HEADER: u64 = 40;
 
 /// What the thread is told.
 enum WriterMessage {
     Entry(Entry),
     Settle(Sender<()>),
+    /// From now on, entries are shown here, too.
+    Show(Shown),
     End,
 }
 
@@ -44,7 +44,7 @@ enum WriterMessage {
 #[derive(Debug)]
 pub struct Writer {
     desk: Arc<Desk>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<Shown>>>,
 }
 
 /// Where entries are left.
@@ -78,21 +78,13 @@ pub struct Target {
     form: Form,
 }
 
-/// Standard error.
-#[derive(Debug)]
-pub struct Console {
-    out: Background,
-    verbosity: Verbosity,
-    /// What holds back lines where there are too many; none at a client, whose connections are its own.
-    log_limit: Option<Arc<LogLimit>>,
-    status_rows: u64,
-    /// Which table the last row of status was of.
-    status_table: Option<Table>,
-}
-
 impl Writer {
-    /// Starts the thread: headers are written now.
-    pub fn start(targets: Vec<Target>, console: Option<Console>) -> io::Result<Self> {
+    /// Starts the thread: headers are written now. `shown` is what a screen wants that is shown entries later, if there is one.
+    pub fn start(
+        targets: Vec<Target>,
+        console: Option<Console>,
+        shown: screen::Wants,
+    ) -> io::Result<Self> {
         let (queue, words) = mpsc::channel();
         let desk = Arc::new(Desk {
             queue,
@@ -100,15 +92,13 @@ impl Writer {
             lost: AtomicU64::new(0),
             given_up: Mutex::default(),
             wants: Wants {
-                status: targets
-                    .iter()
-                    .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
-                    || console
-                        .as_ref()
-                        .is_some_and(|console| console.verbosity >= Verbosity::Status),
-                steps: console
-                    .as_ref()
-                    .is_some_and(|console| console.verbosity >= Verbosity::Steps),
+                status: shown.status
+                    || targets
+                        .iter()
+                        .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
+                    || console.as_ref().is_some_and(|console| console.tells(Verbosity::Status)),
+                steps: shown.steps
+                    || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
             },
         });
         let shared = Arc::clone(&desk);
@@ -123,21 +113,27 @@ impl Writer {
         Arc::clone(&self.desk) as Arc<dyn Sink>
     }
 
-    /// Waits until all is written; what could not be, as one sentence. Why a file was given up was said then.
-    pub fn finish(mut self) -> Option<String> {
-        self.end();
+    /// Entries that come from now on are shown there, too.
+    pub fn show(&self, shown: Shown) {
+        // It fails only after the end, when nothing is shown any more.
+        let _ = self.desk.queue.send(WriterMessage::Show(shown));
+    }
+
+    /// Waits until all is written; what could not be, as one sentence, and where entries were shown. Why a file was given up was said
+    /// then.
+    pub fn finish(mut self) -> (Option<String>, Option<Shown>) {
+        let shown = self.end();
         let given_up = self.desk.given_up();
         let lacking = given_up.iter().map(|file| format!("{} lacks rows, as was said", file.name));
         let texts: Vec<String> = lacking.chain(self.desk.left_out()).collect();
-        (!texts.is_empty()).then(|| texts.join("; "))
+        ((!texts.is_empty()).then(|| texts.join("; ")), shown)
     }
 
-    fn end(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // A thread that is gone has nothing left to do.
-            let _ = self.desk.queue.send(WriterMessage::End);
-            let _ = thread.join();
-        }
+    fn end(&mut self) -> Option<Shown> {
+        let thread = self.thread.take()?;
+        // A thread that is gone has nothing left to do.
+        let _ = self.desk.queue.send(WriterMessage::End);
+        thread.join().ok().flatten()
     }
 }
 
@@ -228,67 +224,14 @@ impl Target {
     }
 }
 
-impl Console {
-    /// Standard error, for this verbosity.
-    pub fn new(verbosity: Verbosity, log_limit: Option<Arc<LogLimit>>) -> io::Result<Self> {
-        let out = Background::new(io::stderr())?;
-        Ok(Self { out, verbosity, log_limit, status_rows: 0, status_table: None })
-    }
-
-    fn hear(&mut self, entry: &Entry) {
-        let least = match entry {
-            Entry::Closed(connection) if connection.facts.error.is_some() => Verbosity::Failures,
-            Entry::StreamClosed(stream) if stream.facts.error.is_some() => Verbosity::Failures,
-            Entry::Closed(_) | Entry::StreamClosed(_) => Verbosity::Connections,
-            Entry::Opened(_)
-            | Entry::Status(_)
-            | Entry::StreamOpened(_)
-            | Entry::StreamStatus(_) => Verbosity::Status,
-            Entry::Step(_) => Verbosity::Steps,
-            // Told by whoever found it, and at the end of the whole.
-            Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) => return,
-        };
-        if self.verbosity < least {
-            return;
-        }
-        let mut text = String::new();
-        let status = match entry {
-            Entry::Status(_) => Some(Table::Status),
-            Entry::StreamStatus(_) => Some(Table::StreamStatus),
-            _ => None,
-        };
-        if let Some(table) = status {
-            if self.status_rows.is_multiple_of(ROWS_PER_HEADER) || self.status_table != Some(table)
-            {
-                text = rows::header(table, Form::Text);
-                self.status_rows = 0;
-            }
-            self.status_table = Some(table);
-            self.status_rows += 1;
-        }
-        text.extend(rows::line(entry));
-        let out = &mut self.out;
-        // Nobody listens any more: that is no reason to stop measuring.
-        let mut say = |text: &str| drop(out.write_all(terminal::shown(text).as_bytes()));
-        match &self.log_limit {
-            // A row ends its line by itself, and the number of those that were left out does not.
-            Some(log_limit) => {
-                log_limit.say(clock::now(), text.trim_end_matches('\n'), &mut |line| {
-                    say(&format!("{line}\n"));
-                });
-            }
-            None => say(&text),
-        }
-    }
-}
-
 /// Writes what comes until the end.
 fn write_all(
     words: &Receiver<WriterMessage>,
     mut targets: Vec<Target>,
     mut console: Option<Console>,
     desk: &Desk,
-) {
+) -> Option<Shown> {
+    let mut shown: Option<Shown> = None;
     let headers: Vec<String> =
         targets.iter().map(|target| rows::header(target.table, target.form)).collect();
     write_rows(&mut targets, &headers, desk);
@@ -307,7 +250,9 @@ fn write_all(
                         text.extend(rows::row(target.table, target.form, &entry));
                     }
                     console.iter_mut().for_each(|console| console.hear(&entry));
+                    shown.iter_mut().for_each(|shown| shown.entry(&entry));
                 }
+                WriterMessage::Show(screen) => shown = Some(screen),
                 WriterMessage::Settle(done) => settled.push(done),
                 WriterMessage::End => is_end = true,
             }
@@ -320,9 +265,10 @@ fn write_all(
             let _ = done.send(());
         }
         if is_end {
-            return;
+            break;
         }
     }
+    shown
 }
 
 fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
@@ -354,7 +300,7 @@ mod tests {
         let (status, connections) = (folder.path().join("s.csv"), folder.path().join("c.csv"));
         let targets =
             vec![target(&status, Table::Status), target(&connections, Table::Connections)];
-        let writer = Writer::start(targets, None).expect("a thread");
+        let writer = Writer::start(targets, None, screen::Wants::default()).expect("a thread");
         let sink = writer.sink();
         let lines = |path: &Path| std::fs::read_to_string(path).expect("text").lines().count();
         for rows in 1..50 {
@@ -363,7 +309,7 @@ mod tests {
             assert_eq!((lines(&status), lines(&connections)), (1 + rows, 1));
         }
         sink.take(Entry::Closed(Box::<Connection>::default()));
-        assert_eq!(writer.finish(), None);
+        assert_eq!(writer.finish().0, None);
         assert_eq!((lines(&status), lines(&connections)), (50, 2));
     }
 
@@ -374,14 +320,14 @@ mod tests {
         let whole = folder.path().join("s.csv");
         let targets =
             vec![target(Path::new("/dev/full"), Table::Status), target(&whole, Table::Status)];
-        let writer = Writer::start(targets, None).expect("a thread");
+        let writer = Writer::start(targets, None, screen::Wants::default()).expect("a thread");
         let sink = writer.sink();
         (0..10).for_each(|_| sink.take(Entry::Status(Box::<Status>::default())));
         let caveats = sink.settle();
         assert_eq!(caveats.len(), 1, "{caveats:?}");
         assert!(caveats[0].text.contains("/dev/full"), "{caveats:?}");
         assert!(caveats[0].text.contains("No space left"), "{caveats:?}");
-        let finished = writer.finish().expect("a file lacks rows");
+        let finished = writer.finish().0.expect("a file lacks rows");
         assert_eq!(finished, "--status-file /dev/full lacks rows, as was said");
         let text = std::fs::read_to_string(&whole).expect("text");
         assert_eq!(text.lines().count(), 11);

@@ -1,0 +1,9 @@
+//! How other tools are spoken, a folder for each: what their command lines mean in words of ours, and what somebody sees who is used
+//! to one. Says nothing on a wire, which is the affair of `peers`; writes to no file and no terminal by itself.
+
+#![forbid(unsafe_code)]
+
+pub mod dialect;
+pub mod registry;
+pub mod screen;
+mod visualize_data;

@@ -1,0 +1,63 @@
+//! The tools that are stood in for, listed once.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::visualize_data::VisualizeData;
+
+macro_rules! dialects {
+    ($($(#[doc = $about:literal])+ $dialect:ty;)+) => {
+        /// What a tool of this name makes of words, if there is one.
+        fn translate(name: &OsStr, words: &[OsString]) -> Option<Result<Said, Unclear>> {
+            let name = Path::new(name).file_stem()?.to_str()?;
+            $(if <$dialect>::NAMES.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                return Some(<$dialect>::translate(words));
+            })+
+            None
+        }
+
+        /// What each is called, and what it is.
+        pub const NAMES: &[(&str, &str)] =
+            &[$((<$dialect as Dialect>::NAMES[0], concat!($($about),+))),+];
+    };
+}
+
+dialects! {
+    /// lagscope's table of latencies as a picture
+    VisualizeData;
+}
+
+/// What a whole command line comes to, the name under which the program was started first. Where that name, or the first word, is
+/// another tool's, what is behind it is that tool's; else the words are ours.
+pub fn said(words: impl IntoIterator<Item = OsString>) -> Result<Said, Unclear> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let named = (0..2).find_map(|place| translate(words.get(place)?, &words[place + 1..]));
+    named.unwrap_or_else(|| Ok(Said::Run(Run::of(words.into_iter().skip(1)))))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The words of ours that a command line comes to, or what is wrong with it.
+    pub(crate) fn native(words: &str) -> Result<String, String> {
+        match said(words.split(' ').map(OsString::from)).map_err(|it| it.text)? {
+            Said::Run(run) => {
+                Ok(run.words.join(OsStr::new(" ")).into_string().expect("it was text"))
+            }
+            Said::Text(answer) => Err(answer.text),
+        }
+    }
+
+    #[test]
+    fn words_of_ours_stay_as_they_are() {
+        for (words, behind) in [
+            ("pathscope", ""),
+            ("pathscope show visualize_data.py", "show visualize_data.py"),
+            ("/usr/bin/pathscope latency h4", "latency h4"),
+        ] {
+            assert_eq!(native(words).as_deref(), Ok(behind));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What somebody sees of a run who is used to another tool. It is told of what happens and writes lines of text; it measures nothing, and
+//! whoever measures never waits for it.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use pathscope_core::error::Failure;
+use pathscope_core::journal::Entry;
+use pathscope_modes::document::Document;
+use pathscope_modes::groups::Test;
+
+/// What shows a run as another tool would. It is told one thing after the other, `begin` first and `finished` last.
+pub trait Screen: Send {
+    /// What it has a use for.
+    fn wants(&self) -> Wants;
+
+    /// The run is about to begin.
+    fn begin(&mut self, beginning: &Beginning<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Something has been written down: connections and streams that begin and end, status, trouble.
+    fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The run is over.
+    fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Which entries are made at all that cost something to make.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Wants {
+    /// Rows of status, in each report interval.
+    pub status: bool,
+    /// Steps of sessions.
+    pub steps: bool,
+}
+
+/// What is known before anything moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'run> {
+    /// The wall clock, in nanoseconds since 1970, when the times of entries begin.
+    pub wall_unix_ns: u64,
+    /// At which end this is, and what it is about to do.
+    pub end: End<'run>,
+}
+
+/// An end that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub enum End<'run> {
+    /// A client.
+    Client {
+        /// Its servers, as they were named.
+        hosts: &'run [String],
+        /// The port of those that name none.
+        port: u16,
+        /// What it runs, one after the other, with names.
+        tests: &'run [(String, Test)],
+    },
+    /// A server.
+    Server {
+        /// Where it listens.
+        addresses: &'run [SocketAddr],
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending<'run> {
+    /// All that a client measured; a server has none.
+    pub document: Option<&'run Document>,
+    /// What went wrong, if anything, as a sentence. It is told on standard error, too.
+    pub failure: Option<(Failure, &'run str)>,
+    /// The wall clock, in nanoseconds since 1970.
+    pub wall_unix_ns: u64,
+}
