@@ -20,7 +20,7 @@ pub enum Nature {
     /// Nothing: no socket, file, clock, thread or output, and no dependency but these.
     Pure {
         /// The libraries it may name in its manifest; they are all as pure as it is, except that a
-        /// mode's `args.rs` and `command.rs` name the argument parser.
+        /// mode's `args.rs` and `command.rs`, and a peer's `words.rs`, name the argument parser.
         libraries: &'static [&'static str],
     },
     /// It calls the system, and has an arm for systems that are not supported yet.
@@ -54,7 +54,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         name: "peers",
         may_import: &["core", "flow", "modes"],
-        nature: Nature::Pure { libraries: &["serde", "serde_json", "thiserror"] },
+        nature: Nature::Pure { libraries: &["clap", "serde", "serde_json", "thiserror"] },
     },
     Room {
         name: "run",

@@ -12,7 +12,7 @@ use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
 use pathscope_modes::condition::Condition;
 use pathscope_modes::repeats::RepeatArgs;
-use pathscope_peers::registry::DEFAULT_PORT;
+use pathscope_peers::registry::{DEFAULT_PORT, PeerKind, Words};
 use pathscope_views::Format;
 
 use crate::daemon::DaemonArgs;
@@ -32,6 +32,11 @@ pub struct CommandLine {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The kinds of peers, as they are typed.
+fn kinds() -> String {
+    PeerKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The command lines of other tools that are understood, as help lists them.
@@ -71,6 +76,17 @@ pub struct ServerArgs {
     /// TCP and UDP port
     #[arg(short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     pub port: u16,
+    #[arg(
+        long, value_name = "KIND", value_delimiter = ',', default_values_t = [PeerKind::OWN], hide_default_value = true,
+        help = format!(
+            "Which kinds of clients are served, separated by commas: {}; those of other programs come to ports of their own \
+             [default: {}]", kinds(), PeerKind::OWN
+        )
+    )]
+    pub accept: Vec<PeerKind>,
+    /// What is said of clients of other programs
+    #[command(flatten)]
+    pub words: Words,
     /// Clients at once; 0: any number [default: 32]
     #[arg(long, value_name = "N")]
     pub limit_sessions: Option<u32>,
@@ -136,9 +152,17 @@ pub struct RunArgs {
     #[arg(
         short = 'p', long, value_name = "PORT",
         value_parser = clap::value_parser!(u16).range(1..),
-        help = format!("The server's port, where HOST names none [default: {DEFAULT_PORT}]")
+        help = format!("The server's port, where HOST names none [default: {DEFAULT_PORT}, or that of --peer]")
     )]
     pub port: Option<u16>,
+    #[arg(
+        long, value_name = "KIND", default_value_t = PeerKind::OWN, hide_default_value = true,
+        help = format!(
+            "Which program the server is, whose protocol is spoken: {}; what that carries is measured, and what it cannot \
+             tell is absent [default: {}]", kinds(), PeerKind::OWN
+        )
+    )]
+    pub peer: PeerKind,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,

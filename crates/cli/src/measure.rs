@@ -14,7 +14,8 @@ use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::presentation::presentation;
 use pathscope_os::{OsError, routes};
-use pathscope_peers::registry::{DEFAULT_PORT, PeerKind};
+use pathscope_peers::peer::Control;
+use pathscope_peers::registry::PeerKind;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::target;
@@ -40,9 +41,14 @@ use crate::{Trouble, junit, labels, terminal, variants, words};
 pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
     let (kind, command, args) = command.split();
     let report_every = args.report_every;
-    let facts = Facts { report_every, random: &random, interfaces: &interfaces };
+    let has_probes = args.peer.control() == Control::Connection;
+    let facts = Facts { report_every, random: &random, interfaces: &interfaces, has_probes };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
     let Prepared { hosts, tests, announcement, files: own } = prepared;
+    if hosts.is_empty() && args.peer != PeerKind::OWN {
+        let text = format!("--peer {}: name the server, as HOST", args.peer);
+        return Err(Trouble::usage(text));
+    }
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";
@@ -122,7 +128,7 @@ fn run(
         Some(presence) => Box::new(presence.watch()),
         None => Box::new(Vec::new),
     };
-    let port = args.port.unwrap_or(DEFAULT_PORT);
+    let port = args.port.unwrap_or(args.peer.port());
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
         let end = End::Client { hosts: &hosts, port, tests: &tests.list };
@@ -133,7 +139,7 @@ fn run(
         kind: kind.to_owned(),
         command: words::as_typed(std::env::args_os()),
         here,
-        peer: PeerKind::OWN,
+        peer: args.peer,
         hosts,
         port,
         tests,

@@ -10,7 +10,9 @@ use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
 use pathscope_os::{clock, memory};
 use pathscope_peers::limits::{Limits, Withheld};
-use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Threads};
+use pathscope_peers::peer::Listener;
+use pathscope_peers::registry::PeerKind;
+use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Stated, Threads};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
@@ -26,6 +28,7 @@ use crate::{Trouble, labels, terminal};
 pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
     check(args)?;
+    let stated = stated(args)?;
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     let named = args.journal.named();
     files::must_differ(&args.daemon.with_log(&named))?;
@@ -63,7 +66,8 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
-        stated: Vec::new(),
+        own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
+        stated,
     };
     let server = Server::bind(settings).map_err(trouble)?;
     if let Some(screen) = screen {
@@ -94,6 +98,28 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     let ending = Ending { document: None, failure, wall_unix_ns: clock::wall_unix_ns() };
     let unseen = shown.and_then(|shown| shown.finish(&ending));
     Trouble::conclude(served, unseen.or(incomplete))
+}
+
+/// How clients of other programs are served.
+fn stated(args: &ServerArgs) -> Result<Vec<Stated>, Trouble> {
+    let is_unserved =
+        |kind: &&PeerKind| args.words.is_said_of(**kind) && !args.accept.contains(*kind);
+    if let Some(kind) = PeerKind::ALL.iter().find(is_unserved) {
+        let text = format!(
+            "options of {kind} clients have no effect, since none are served; add {kind} to --accept"
+        );
+        return Err(Trouble::usage(text));
+    }
+    let mut stated: Vec<Stated> = Vec::new();
+    for &peer in &args.accept {
+        let is_known = stated.iter().any(|known| known.peer == peer);
+        if peer == PeerKind::OWN || is_known {
+            continue;
+        }
+        let (port, tests) = args.words.of(peer).map_err(Trouble::usage)?;
+        stated.push(Stated { peer, tests, port });
+    }
+    Ok(stated)
 }
 
 /// What no server could do anything with.

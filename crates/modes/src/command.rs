@@ -29,6 +29,8 @@ pub struct Facts<'binary> {
     pub random: &'binary dyn Fn() -> Result<u64, Refusal>,
     /// Counts the interfaces that could be a path.
     pub interfaces: &'binary dyn Fn() -> Result<usize, Refusal>,
+    /// Whether the server can tell connections that are probes from those of a load.
+    pub has_probes: bool,
 }
 
 /// Why a subcommand cannot begin.

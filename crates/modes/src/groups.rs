@@ -9,7 +9,7 @@ use std::iter;
 
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Group, GroupId};
+use pathscope_flow::{Group, GroupId, Transport};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
@@ -84,6 +84,11 @@ impl Test {
     /// Whether lanes of its flows may come late, go, and come back from another address.
     pub fn roams(&self) -> bool {
         self.plans().any(|plan| plan.flows().roams)
+    }
+
+    /// Whether what is measured goes over this transport.
+    pub fn is_over(&self, transport: Transport) -> bool {
+        self.groups().first().is_some_and(|first| first.transport == transport)
     }
 
     /// The flows of this test, as both ends number them: those of the plan, then those of each group beside it.

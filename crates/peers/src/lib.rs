@@ -4,7 +4,7 @@
 //! ([`peer`]). [`registry`] is the one place that lists the kinds and tells them apart. What all have in common: [`attach`],
 //! how a socket becomes its flow's, [`joining`], how it does where it bears no token, [`access`] and [`seats`], from whom a test
 //! takes sockets and who has which place; [`dialogue`], and the one of all that have no control connection ([`in_band`]);
-//! [`limits`], what a server grants to strangers, whichever way they speak.
+//! [`limits`], what a server grants to strangers, whichever way they speak, and [`operator`], what whoever runs it says of them.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed. Randomness is passed in.
 
@@ -20,6 +20,7 @@ pub mod joining;
 mod later;
 pub mod limits;
 pub mod native;
+pub mod operator;
 pub mod peer;
 pub mod registry;
 pub mod seats;

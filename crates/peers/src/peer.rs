@@ -14,9 +14,12 @@ use crate::Refusal;
 use crate::attach::{AttachDatagrams, AttachStream, ClaimSeat, HearDatagrams, Seat};
 use crate::dialogue::{ClientDialogue, Returning, ServerDialogue, ServerSettings};
 use crate::joining::{Cookie, Joining};
+use crate::operator::OperatorWords;
 
 /// A kind of peer. Never a value: what is one of it has a type of its own.
 pub trait Peer {
+    /// What it is called where one is chosen, and in results.
+    const NAME: &'static str;
     /// The port of both transports, unless another is chosen.
     const PORT: u16;
     /// Whether a session has a control connection.
@@ -41,6 +44,8 @@ pub trait Peer {
     /// A datagram flow that does, or a lane of one.
     type DatagramAttaching: AttachDatagrams;
 
+    /// What a server's operator can say of its clients.
+    type Words: OperatorWords;
     /// What a client says that asks for a session.
     type Greeting: Copy + Debug + Send;
     /// The server's end of a session with one.

@@ -5,13 +5,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::str::FromStr;
 
+use clap::Args;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_modes::groups::Test;
+use pathscope_modes::limits::PlanError;
 
 use crate::Refusal;
 use crate::attach::{
@@ -21,6 +25,7 @@ use crate::attach::{
 use crate::callers::{IDENTIFY_BYTES, identify};
 use crate::joining::{Cookie, Joining};
 use crate::native::Native;
+use crate::operator::OperatorWords as _;
 use crate::peer::{self, Control, KnownBy, Listener, Peer, Sight};
 
 /// Who does something with a peer, of whichever kind: once for each.
@@ -64,6 +69,16 @@ macro_rules! peers {
         }
 
         impl PeerKind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// What it is called.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::NAME,)*
+                }
+            }
+
             /// The port that it has on both transports, unless another is chosen.
             pub const fn port(self) -> u16 {
                 match self {
@@ -149,6 +164,28 @@ macro_rules! peers {
                 match self {
                     $(Self::$kind => <$peer as Peer>::attach_datagrams(seat, session, nonce, now)
                         .map(DatagramAttaching::$kind),)*
+                }
+            }
+        }
+
+        /// What a server's operator says of clients of each kind.
+        #[derive(Args, Clone, Debug, Default)]
+        pub struct Words {
+            $(#[doc = "see its kind"] #[command(flatten)] $field: <$peer as Peer>::Words,)*
+        }
+
+        impl Words {
+            /// Whether anything was said of clients of this kind.
+            pub fn is_said_of(&self, kind: PeerKind) -> bool {
+                match kind {
+                    $(PeerKind::$kind => self.$field.is_said(),)*
+                }
+            }
+
+            /// What was said of clients of this kind: the port of its own listener, and what they run.
+            pub fn of(&self, kind: PeerKind) -> Result<(Option<u16>, Vec<Test>), PlanError> {
+                match kind {
+                    $(PeerKind::$kind => Ok((self.$field.port(), self.$field.tests()?)),)*
                 }
             }
         }
@@ -346,6 +383,22 @@ macro_rules! claims {
 peers! {
     /// pathscope itself.
     Native(Native) as native;
+}
+
+impl fmt::Display for PeerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for PeerKind {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let known = Self::ALL.iter().find(|kind| typed.eq_ignore_ascii_case(kind.name()));
+        let names = || Self::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        known.copied().ok_or_else(|| format!("'{typed}' is none of {}", names()))
+    }
 }
 
 impl PeerKind {

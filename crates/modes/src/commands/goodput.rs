@@ -1,6 +1,7 @@
 //! `pathscope goodput`: over connections one mode, over datagrams another, or a search for the highest rate of these.
 
 use clap::Args;
+use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
 
 use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
@@ -13,6 +14,9 @@ use crate::limits;
 use crate::load::LoadArgs;
 use crate::registry::Plan;
 use crate::search::Search;
+
+/// Probes beside a load, unless another number is asked for.
+const PROBE_RATE: Frequency = Frequency(25);
 
 /// What was typed.
 #[derive(Args, Debug)]
@@ -30,9 +34,11 @@ pub struct GoodputCommand {
     /// What carries it
     #[command(flatten)]
     datagrams: DatagramArgs,
-    /// Latency probes a second beside the load
-    #[arg(long, value_name = "N/s", default_value_t = Frequency(25), conflicts_with = "no_probe")]
-    probe_rate: Frequency,
+    #[arg(
+        long, value_name = "N/s", conflicts_with = "no_probe",
+        help = format!("Latency probes a second beside the load [default: {PROBE_RATE}]")
+    )]
+    probe_rate: Option<Frequency>,
     /// No latency probes beside the load
     #[arg(long)]
     no_probe: bool,
@@ -47,7 +53,20 @@ impl Command for GoodputCommand {
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
         let Self { hosts, mut common, datagrams, journal, .. } = self;
         let instead = "leave probes out with --no-probe";
-        let probe = (!self.no_probe).then(|| LatencyPlan::probe_rate(self.probe_rate, instead));
+        let (mut probe_rate, mut announcement) = (self.probe_rate, None);
+        if !facts.has_probes && !self.no_probe {
+            if let Some(rate) = probe_rate {
+                let text = format!(
+                    "--probe-rate {rate}: such a server cannot tell probes from the connections of the load; leave it out"
+                );
+                return Err(Refusal { failure: Failure::Usage, text });
+            }
+            let text = "no latency probes: such a server cannot tell them from the connections of the load";
+            announcement = Some(text.to_owned());
+        } else if !self.no_probe {
+            probe_rate = Some(probe_rate.unwrap_or(PROBE_RATE));
+        }
+        let probe = probe_rate.map(|rate| LatencyPlan::probe_rate(rate, instead));
         let probe = probe.transpose()?.map(LatencyPlan::probe);
         if common.seed.is_none() && common.draws() {
             // 48 bits, which every reader of JSON reads exactly.
@@ -73,11 +92,6 @@ impl Command for GoodputCommand {
             vec![("goodput".to_owned(), test)].into()
         };
         let journal = Some((JournalSubject::Connections, journal));
-        Ok(Prepared {
-            hosts,
-            tests,
-            announcement: None,
-            files: Files { journal, ..Files::default() },
-        })
+        Ok(Prepared { hosts, tests, announcement, files: Files { journal, ..Files::default() } })
     }
 }

@@ -16,6 +16,7 @@ use crate::Refusal;
 use crate::attach::Seat;
 use crate::dialogue::{Returning, ServerSettings};
 use crate::joining::Cookie;
+use crate::operator::NoWords;
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 /// So much of what an opening begins with tells who calls; what follows tells whether it came as it was sent.
@@ -30,6 +31,7 @@ const MANGLED: &str =
 pub enum Native {}
 
 impl Peer for Native {
+    const NAME: &'static str = "native";
     const PORT: u16 = DEFAULT_PORT;
     const CONTROL: Control = Control::Connection;
     const KNOWN_BY: KnownBy = KnownBy::Seat;
@@ -42,6 +44,7 @@ impl Peer for Native {
     type Client = Client;
     type StreamAttaching = StreamAttaching;
     type DatagramAttaching = Attaching;
+    type Words = NoWords;
     type Greeting = Greeting;
     type Server = Server;
     type StreamClaim = StreamClaim;

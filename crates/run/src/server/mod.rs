@@ -26,6 +26,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
+use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
@@ -85,17 +86,19 @@ pub struct Settings {
     pub exit_after: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
-    /// What clients of kinds run who cannot say it, each kind once.
+    /// Whether there is no listener but those that kinds have for themselves.
+    pub own_listeners_alone: bool,
+    /// Which kinds of clients are served that have a listener of their own or cannot say what they run, each kind once.
     pub stated: Vec<Stated>,
 }
 
-/// What all clients of a kind run who cannot say it.
+/// How clients of a kind are served.
 #[derive(Clone, Debug)]
 pub struct Stated {
     /// The kind.
     pub peer: PeerKind,
-    /// What they run.
-    pub test: Test,
+    /// What they run: over TCP, over UDP, or both. Of a kind whose clients say it, nothing.
+    pub tests: Vec<Test>,
     /// Where this kind has a listener of its own: its port, if not the one that the kind has by itself.
     pub port: Option<u16>,
 }
@@ -115,7 +118,11 @@ impl Server {
     pub fn bind(mut settings: Settings) -> Result<Self, RunError> {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
-        let listening = listening::bind_all(&settings.listen, settings.port)?;
+        let listening = if settings.own_listeners_alone {
+            Vec::new()
+        } else {
+            listening::bind_all(&settings.listen, settings.port)?
+        };
         let mut own = Vec::new();
         for Stated { peer, port, .. } in &settings.stated {
             if peer.listener() == peer::Listener::Own {
@@ -151,9 +158,11 @@ impl Server {
 
     fn tell_of_itself(&self, log: ServerLog<'_>) {
         let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
-        log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        if !addresses.is_empty() {
+            log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        }
         for OwnListening { peer, address, .. } in &self.own {
-            log.own(&format!("listening on {address} (TCP), for {peer:?} clients alone"));
+            log.own(&format!("listening on {address} (TCP), for {peer} clients alone"));
         }
         log.own(&format!("limits: {}", self.settings.limits));
     }
@@ -435,7 +444,8 @@ impl<'scope> Serving<'scope> {
         let inbox = Inbox::new(place.hosted.waker.clone());
         let stated = &self.sessions.settings.stated;
         let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
-        let stated = stated.map(|stated| stated.test.clone());
+        let mut stated = stated.into_iter().flat_map(|stated| &stated.tests);
+        let stated = stated.find(|test| test.is_over(Transport::Stream)).cloned();
         let further = stated.as_ref().map_or(0, |test| connections_of(test).saturating_sub(1));
         inbox.0.post(joined);
         self.gathering.begin(client, inbox.0.clone(), further);
