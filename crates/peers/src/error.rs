@@ -111,6 +111,12 @@ pub enum PeerError {
         /// What was expected and what came.
         what: String,
     },
+    /// Something else answers there.
+    #[error("what answers there is no pathscope server: {who}")]
+    Foreign {
+        /// What it is, and how it is spoken to.
+        who: String,
+    },
     /// The server understood another test than the one that was proposed.
     #[error(
         "the server understood another test than was asked for, so its version does not know all of \
@@ -144,6 +150,7 @@ impl PeerError {
             // Whoever said it has to say it again, and not to end.
             | Self::Damaged { .. }
             | Self::Refused(_)
+            | Self::Foreign { .. }
             | Self::NotResumed { .. } => None,
             Self::Stopped { by_this_end, reason, .. } => by_this_end.then(|| reason.clone()),
             _ => Some(self.to_string()),

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+mod answerers;
 pub mod attach;
 mod callers;
 pub mod dialogue;

@@ -2,12 +2,12 @@
 //!
 //! Clients that wait for the server's first word (ctsTraffic's) cannot be told here and have a listener of their own.
 
+mod claims;
+mod names;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::net::SocketAddr;
-use std::str::FromStr;
 
 use clap::Args;
 use pathscope_core::Tick;
@@ -17,6 +17,7 @@ use pathscope_core::record::Tells;
 use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 
+use self::claims::claims;
 use crate::Refusal;
 use crate::attach::{
     AttachDatagrams, AttachError, AttachStream, ClaimSeat, DatagramHeard, HearDatagrams, Seat,
@@ -355,50 +356,9 @@ macro_rules! peers {
     };
 }
 
-/// A socket of whichever kind that says for which seat it is.
-macro_rules! claims {
-    ($name:ident: $($kind:ident)*) => {
-        impl ClaimSeat for $name {
-            fn seat(&self) -> Seat {
-                match self {
-                    $(Self::$kind(own) => own.seat(),)*
-                }
-            }
-
-            fn proves(&self, session: Token) -> bool {
-                match self {
-                    $(Self::$kind(own) => own.proves(session),)*
-                }
-            }
-
-            fn reply(&self, decided: Result<(), SeatRefusal>) -> Vec<u8> {
-                match self {
-                    $(Self::$kind(own) => own.reply(decided),)*
-                }
-            }
-        }
-    };
-}
-
 peers! {
     /// pathscope itself.
     Native(Native) as native;
-}
-
-impl fmt::Display for PeerKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for PeerKind {
-    type Err = String;
-
-    fn from_str(typed: &str) -> Result<Self, String> {
-        let known = Self::ALL.iter().find(|kind| typed.eq_ignore_ascii_case(kind.name()));
-        let names = || Self::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
-        known.copied().ok_or_else(|| format!("'{typed}' is none of {}", names()))
-    }
 }
 
 impl PeerKind {

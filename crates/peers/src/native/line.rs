@@ -17,10 +17,10 @@ use super::frame::{BODY_MOST, Decoder, Frame, HEADER_BYTES, SHORT_BODY_MOST};
 use super::link::{Link, Trouble};
 use super::message::{Beat, Message, Stop};
 use super::numbered::FRAME_MAGIC;
-use super::opening::HelloCheck;
+use super::opening::{HelloCheck, MAGIC};
 use super::renewal::{Absence, Patience};
 use crate::dialogue::Renewals;
-use crate::{Moment, PeerError};
+use crate::{Moment, PeerError, answerers};
 
 /// The control connection of dialogue `D`.
 pub(super) struct Line<D: Dialogue> {
@@ -220,6 +220,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
             return Ok(None);
         }
         if let (Frames::Open, Some(&first)) = (&self.frames, bytes.first()) {
+            answerers::must_be_ours(&MAGIC, bytes)?;
             let is_numbered = first == FRAME_MAGIC[0];
             self.frames = if is_numbered { Frames::Numbered } else { Frames::Plain };
             // It is given its name by the welcome.

@@ -3,6 +3,7 @@
 mod between_callers;
 mod document;
 mod faults;
+mod foreign;
 mod order;
 mod pair;
 mod renewal;

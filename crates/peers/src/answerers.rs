@@ -1,0 +1,106 @@
+//! Who answers that is no pathscope server: told by the first bytes that come, so that a client says more than that they were wrong, and
+//! with which words such a server is spoken to. Not here: who calls a server (`callers`).
+
+use std::fmt;
+
+use crate::PeerError;
+
+/// A server that is none of ours.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Answerer {
+    /// What was said comes back: lagscope's receiver does so, and other servers that echo.
+    Echo,
+    /// ctsTraffic's, which speaks first: a name of 36 characters and a zero byte.
+    CtsTraffic,
+    /// iperf3's, which takes our first bytes for a cookie and asks for parameters, or has a client already.
+    Iperf3,
+    /// A web server.
+    Http,
+    /// An SSH server.
+    Ssh,
+}
+
+/// The bytes of ctsTraffic's name for a connection.
+const NAME_BYTES: usize = 36;
+/// What iperf3 says next, each a single byte: that parameters are to be exchanged, that it serves somebody else.
+const IPERF3: [&[u8]; 2] = [&[9], &[0xff]];
+
+impl Answerer {
+    /// The kind of peer by which such a server is spoken to, if there is one.
+    const fn peer(self) -> Option<&'static str> {
+        match self {
+            Self::Echo => Some("lagscope"),
+            Self::CtsTraffic => Some("ctstraffic"),
+            Self::Iperf3 | Self::Http | Self::Ssh => None,
+        }
+    }
+}
+
+impl fmt::Display for Answerer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Echo => "what was said comes back, as a lagscope receiver answers",
+            Self::CtsTraffic => "it names the connection as a ctsTraffic server does",
+            Self::Iperf3 => "it answers as an iperf3 server does",
+            Self::Http => "it is a web server",
+            Self::Ssh => "it is an SSH server",
+        })?;
+        match self.peer() {
+            Some(peer) => write!(formatter, "; --peer {peer} speaks to one"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error where what answered `said` is known to be no pathscope server.
+pub(crate) fn must_be_ours(said: &[u8], heard: &[u8]) -> Result<(), PeerError> {
+    let foreign = |who: Answerer| PeerError::Foreign { who: who.to_string() };
+    identify(said, heard).map_or(Ok(()), |who| Err(foreign(who)))
+}
+
+/// Who answers what began with `said`, by the first bytes that came at once.
+fn identify(said: &[u8], heard: &[u8]) -> Option<Answerer> {
+    let names_connection = |name: &[u8]| {
+        name.len() > NAME_BYTES
+            && name[NAME_BYTES] == 0
+            && name[..NAME_BYTES].iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+    };
+    if !said.is_empty() && heard.starts_with(said) {
+        Some(Answerer::Echo)
+    } else if names_connection(heard) {
+        Some(Answerer::CtsTraffic)
+    } else if IPERF3.contains(&heard) {
+        Some(Answerer::Iperf3)
+    } else if heard.starts_with(b"HTTP/") {
+        Some(Answerer::Http)
+    } else if heard.starts_with(b"SSH-") {
+        Some(Answerer::Ssh)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &[u8] = b"\xf5PSP\r\n\x1a\n";
+
+    #[test]
+    fn each_server_is_told_by_what_it_says_first() {
+        for (heard, who) in [
+            (&b"\xf5PSP\r\n\x1a\n\x01\0\0\0"[..], Some(Answerer::Echo)),
+            (b"6f9619ff-8b86-d011-b42d-00c04fc964ff\0", Some(Answerer::CtsTraffic)),
+            (b"\x09", Some(Answerer::Iperf3)),
+            (b"\xff", Some(Answerer::Iperf3)),
+            (b"HTTP/1.1 400 Bad Request\r\n", Some(Answerer::Http)),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", Some(Answerer::Ssh)),
+            (b"\xf52\0\0", None),
+            (b"\0\0\x01\x07\0\x02{", None),
+            (b"6f9619ff-8b86-d011-b42d-00c04fc964ff", None),
+            (b"", None),
+        ] {
+            assert_eq!(identify(SAID, heard), who, "{heard:?}");
+        }
+    }
+}
