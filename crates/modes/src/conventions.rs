@@ -1,8 +1,8 @@
-//! What holds on the flows' own connections with a kind of peer, whatever is measured: what streams are filled with, and by what their
-//! end is known. Values, and no type parameters: those would multiply modes, engines and peers. Not here: what is said before a
+//! What holds on the flows' own connections with a kind of peer, whatever is measured: what streams are filled with, by what their
+//! end is known, and what pings consist of. Values, and no type parameters: those would multiply modes, engines and peers. Not here: what is said before a
 //! connection is a flow's, which is each peer's own.
 
-use crate::pattern::Payload;
+use crate::pattern::{Block, Payload};
 
 /// What holds on flows' connections. As a whole what pathscope does, unless something else is said.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -11,6 +11,33 @@ pub struct Conventions {
     pub payload: Payload,
     /// By what an end knows where a stream ends that comes to it.
     pub end: StreamEnd,
+    /// What pings over streams consist of.
+    pub pings: Pings,
+}
+
+/// What pings over streams consist of, and what is echoed of them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Pings {
+    /// Of the next bytes of the client's stream, by its key. Both ends know how long a ping is, and the server checks it.
+    #[default]
+    Keyed,
+    /// Of their number and a filler. The client alone knows how long one is: the server echoes what comes, as it comes.
+    Numbered(NumberedPings),
+}
+
+/// Pings that say their number, behind one message that is none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NumberedPings {
+    /// What the first message begins with, in place of a number. It is as long as a ping and is echoed like one, and no
+    /// round trip is measured before.
+    pub opening: [u8; Self::NUMBER_BYTES],
+    /// What follows the number, over and over, to the end of the message.
+    pub filler: Block,
+}
+
+impl NumberedPings {
+    /// The number at the begin of a ping: from 0, little-endian, of which these many bytes are said.
+    pub const NUMBER_BYTES: usize = 4;
 }
 
 /// By what it is known where a stream ends.

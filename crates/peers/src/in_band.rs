@@ -16,7 +16,7 @@ use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Transport};
-use pathscope_modes::conventions::{Conventions, StreamEnd};
+use pathscope_modes::conventions::{Conventions, Pings, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::Payload;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
@@ -28,7 +28,7 @@ use crate::{Moment, PeerError, Refusal};
 /// Between two connections that come. Not for all of them: many take longer.
 const ATTACH: Period = Period::from_secs(15);
 
-/// A test in which nothing moves for so long, and for two intervals more, is given up: nobody says that the other end is gone.
+/// A test in which nothing moves for so long is given up, unless more is asked for: nobody says that the other end is gone.
 const QUIET: Period = Period::from_secs(60);
 
 /// One end of a session.
@@ -44,6 +44,8 @@ pub struct InBand {
     /// Those that are proposed, at a client.
     tests: VecDeque<Test>,
     is_finishing: bool,
+    /// A test in which nothing moves for so long beside what its plan has it, and for two intervals more, is given up.
+    patience: Period,
     has_met: bool,
     outputs: VecDeque<Asked>,
 }
@@ -77,6 +79,7 @@ impl InBand {
             stage: Stage::Idle,
             tests: VecDeque::new(),
             is_finishing: false,
+            patience: QUIET,
             has_met: false,
             outputs: VecDeque::new(),
         }
@@ -95,6 +98,24 @@ impl InBand {
             Err(refusal) => server.end(Err(PeerError::Refused(refusal))),
         }
         server
+    }
+
+    /// The same, which lets the other end rest for so long.
+    #[must_use]
+    pub const fn patient(mut self, patience: Period) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Until when something has to move.
+    fn quiet_until(&self, test: &Test, now: Tick) -> Tick {
+        let Self { patience, .. } = *self;
+        let rests = match &test.plan {
+            Plan::Latency(plan) => plan.rests_ns(),
+            _ => Period(0),
+        };
+        let report = test.report_every_ns.0.saturating_mul(2);
+        now.plus_nanos(patience.0.saturating_add(rests.0).saturating_add(report))
     }
 
     fn end(&mut self, result: Result<(), PeerError>) {
@@ -133,7 +154,8 @@ impl InBand {
         }
         self.has_met = true;
         self.outputs.push_back(Output::Start);
-        let (test, deadline) = (test.clone(), quiet_until(test, now));
+        let test = test.clone();
+        let deadline = self.quiet_until(&test, now);
         self.stage = Stage::Running { test, deadline, is_stopped: false };
     }
 
@@ -181,17 +203,13 @@ impl InBand {
                 PeerError::Unfinished { limit: STOP_TAKES, since: "of the stop" }
             }
             Stage::Running { deadline, .. } if now >= deadline => {
-                PeerError::Silent { who: self.role.peer(), moment: Moment::Running, silence: QUIET }
+                let silence = self.patience;
+                PeerError::Silent { who: self.role.peer(), moment: Moment::Running, silence }
             }
             _ => return,
         };
         self.end(Err(error));
     }
-}
-
-/// Until when something has to move.
-fn quiet_until(test: &Test, now: Tick) -> Tick {
-    now.plus_nanos(QUIET.0.saturating_add(test.report_every_ns.0.saturating_mul(2)))
 }
 
 /// The test that the server's operator has stated, if it can be run.
@@ -212,7 +230,7 @@ pub fn connections_of(test: &Test) -> u64 {
 
 /// What holds on the connections of all of them but for what streams are made of: nothing but their close says where they end.
 pub const CONVENTIONS: Conventions =
-    Conventions { payload: Payload::Keyed, end: StreamEnd::Closed };
+    Conventions { payload: Payload::Keyed, end: StreamEnd::Closed, pings: Pings::Keyed };
 
 /// Whether what flows of a test carry says of which flow it is, as pings do: then connections have to be told apart.
 pub fn names_flows(test: &Test) -> bool {
@@ -259,10 +277,13 @@ impl Dialogue for InBand {
             }
             Input::Attached { .. } => self.attached(now),
             Input::Interval(interval) => {
-                if let Stage::Running { test, deadline, is_stopped: false } = &mut self.stage
+                if let Stage::Running { test, is_stopped: false, .. } = &self.stage
                     && test.plan.has_moved_in(&interval)
                 {
-                    *deadline = quiet_until(test, now);
+                    let until = self.quiet_until(test, now);
+                    if let Stage::Running { deadline, .. } = &mut self.stage {
+                        *deadline = until;
+                    }
                 }
             }
             Input::Over(_) => self.over(now),

@@ -1,11 +1,12 @@
-//! What pings and echoes consist of. Over TCP a ping is the next bytes of the client's stream; over UDP a header
-//! and then those. An echo is its ping, cut where it is to be shorter; where it is to be longer, the server
+//! What pings and echoes consist of. Over TCP a ping is the next bytes of the client's stream, or of one that says the pings'
+//! numbers (`numbered`); over UDP a header and then those of a keyed stream. An echo is its ping, cut where it is to be shorter; where it is to be longer, the server
 //! goes on with bytes of its own stream.
 
 use pathscope_core::id::FlowId;
 use pathscope_flow::Gather;
 
 use super::LatencyPlan;
+use crate::conventions::Pings;
 use crate::echoed::Tag;
 use crate::pattern::{SessionKey, StreamKey};
 
@@ -14,6 +15,8 @@ use crate::pattern::{SessionKey, StreamKey};
 pub(super) struct Content {
     pub tag: Tag,
     pings: StreamKey,
+    /// What those over streams consist of.
+    pub over_streams: Pings,
     added: StreamKey,
     /// How long pings and echoes are.
     pub ping: usize,
@@ -27,6 +30,7 @@ impl Content {
         Self {
             tag: Tag::of(session, flow, plan.connections),
             pings: session.stream(flow.0, true),
+            over_streams: Pings::default(),
             added: session.stream(flow.0, false),
             ping: plan.size_bytes.0 as usize,
             echo: plan.reply_bytes().0 as usize,
@@ -41,7 +45,10 @@ impl Content {
 
     /// The stream of pings from `position` on.
     pub fn gather_pings(&self, position: u64, gather: &mut Gather<'_>) {
-        self.pings.gather(position, gather.room(), gather);
+        match self.over_streams {
+            Pings::Keyed => self.pings.gather(position, gather.room(), gather),
+            Pings::Numbered(pings) => pings.gather_ping(self.ping, position, gather),
+        }
     }
 
     /// What follows the header, and the note where there is one, in ping `sequence`.
@@ -76,6 +83,9 @@ impl Content {
     /// Whether these bytes continue the stream of echoes at `from`.
     pub fn continues(&self, mut from: u64, mut bytes: &[u8]) -> bool {
         let Self { ping, echo, .. } = *self;
+        if let Pings::Numbered(pings) = self.over_streams {
+            return pings.continues(ping, from, bytes);
+        }
         if ping == echo {
             return self.pings.first_wrong(from, bytes).is_none();
         }

@@ -1,4 +1,5 @@
-//! The server's end of a latency flow: sends back what came, and says when.
+//! The server's end of a latency flow: sends back what came, and says when. Where the client alone knows how long its pings are, they
+//! are echoed as they come, in whatever pieces.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
@@ -14,6 +15,7 @@ use super::shared::{echoes_of, seen_of};
 use super::trips::Echoed;
 use super::{LatencyPlan, LatencyShared, LatencyTally, Timestamps};
 use crate::arrivals::{Seen, Sight};
+use crate::conventions::{Conventions, Pings};
 use crate::flows::phase_of;
 use crate::memory::{MemoryNeed, tallies};
 use crate::pattern::SessionKey;
@@ -27,9 +29,9 @@ const LINGER_NS: u64 = 12_000_000_000;
 pub struct EchoFlow {
     transport: Transport,
     content: Content,
-    /// One message or datagram.
+    /// One message or datagram, or what came of a stream at once.
     buffer: Box<[u8]>,
-    /// Bytes of it that have come; once it is whole, bytes of its echo that have gone.
+    /// Bytes of it that have come; once there is something to echo, bytes of that which have gone.
     filled: usize,
     gone: usize,
     /// The number of what is in the buffer; datagrams: what it is echoed as.
@@ -91,6 +93,18 @@ impl EchoFlow {
         }
     }
 
+    /// The same with pings as they are with this kind of peer.
+    #[must_use]
+    pub fn following(mut self, conventions: Conventions) -> Self {
+        self.content.over_streams = conventions.pings;
+        self
+    }
+
+    /// Whether the plan says how long a message is.
+    fn knows_length(&self) -> bool {
+        self.content.over_streams == Pings::Keyed
+    }
+
     fn take_datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
         let is_ping = |it: &Header| it.kind == Kind::Ping && bytes.len() == self.buffer.len();
         let Some(header) = self.content.tag.read(bytes).whole().filter(is_ping) else {
@@ -147,6 +161,11 @@ impl EchoFlow {
         if !self.is_whole() {
             return taken;
         }
+        if !self.knows_length() {
+            // Of pieces: nobody here can tell pings apart.
+            shared.tally.counts.received += 1;
+            return taken;
+        }
         let common = self.content.common();
         if self.content.is_ping(self.echo.sequence, common, &self.buffer[common..]) {
             shared.tally.counts.received += 1;
@@ -161,7 +180,16 @@ impl EchoFlow {
 
     /// Whether the buffer holds something to echo.
     fn is_whole(&self) -> bool {
-        self.filled == self.buffer.len()
+        if self.knows_length() { self.filled == self.buffer.len() } else { self.filled > 0 }
+    }
+
+    /// How long it is, and how much of it is what came.
+    fn echo_length(&self) -> [usize; 2] {
+        if self.knows_length() {
+            [self.content.echo, self.content.common()]
+        } else {
+            [self.filled; 2]
+        }
     }
 
     fn next_message(&mut self, shared: &mut LatencyShared) {
@@ -172,7 +200,10 @@ impl EchoFlow {
 
     fn is_done(&self) -> bool {
         // The client's total is of bytes of pings.
-        let total = |sent: u64| sent / self.content.ping as u64 * self.content.echo as u64;
+        let total = |sent: u64| match self.knows_length() {
+            true => sent / self.content.ping as u64 * self.content.echo as u64,
+            false => sent,
+        };
         let all_echoed = || self.total.is_some_and(|sent| self.echoed >= total(sent));
         self.lingered || self.transport == Transport::Stream && all_echoed()
     }
@@ -206,7 +237,7 @@ impl Machine for EchoFlow {
         if !self.is_whole() {
             return waiting;
         }
-        let length = self.content.echo;
+        let [length, _] = self.echo_length();
         let send = match self.transport {
             Transport::Stream => SendWant::Stream { max: length - self.gone },
             Transport::Datagram => SendWant::Datagrams { stride: length, max: 1 },
@@ -215,11 +246,11 @@ impl Machine for EchoFlow {
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
-        let common = self.content.common();
+        let [length, common] = self.echo_length();
         if self.gone < common {
             gather.borrow(&self.buffer[self.gone..common]);
         }
-        if self.content.echo > common {
+        if length > common {
             self.content.gather_added(self.echo.sequence, self.gone.max(common), gather);
         }
     }
@@ -241,7 +272,7 @@ impl Machine for EchoFlow {
         }
         self.echoed += amount as u64;
         self.gone += amount;
-        if self.transport == Transport::Datagram || self.gone == self.content.echo {
+        if self.transport == Transport::Datagram || self.gone == self.echo_length()[0] {
             self.next_message(shared);
         }
     }

@@ -14,6 +14,7 @@ mod findings;
 mod kept;
 mod limits;
 mod mode;
+mod numbered;
 mod one_way;
 mod parts;
 mod ping;

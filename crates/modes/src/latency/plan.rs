@@ -121,6 +121,14 @@ impl LatencyPlan {
         }
     }
 
+    /// How long nothing need move at a time, since no ping is due.
+    pub fn rests_ns(&self) -> Period {
+        match self.load_model {
+            LoadModel::Closed => self.pace_ns.unwrap_or_default(),
+            LoadModel::Open { period_ns, .. } => period_ns,
+        }
+    }
+
     /// The percentiles that were asked for beside the standard ones, from 0 to 100.
     pub fn percentiles(&self) -> Vec<f64> {
         // One division, rounded once: 999900000 is 99.99 and not its neighbour.

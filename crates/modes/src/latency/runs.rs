@@ -43,7 +43,7 @@ impl Flow<LatencyPlan> for PingFlow {
     }
 
     fn begin(plan: &LatencyPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        Self::new(plan, begin.key, flow)
+        Self::new(plan, begin.key, flow).following(begin.conventions)
     }
 
     fn worker_report<S: System>(_: &LatencyPlan, _: &Left<'_, Self, S>) {}
@@ -60,7 +60,7 @@ impl Flow<LatencyPlan> for EchoFlow {
     }
 
     fn begin(plan: &LatencyPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        Self::new(plan, begin.key, flow)
+        Self::new(plan, begin.key, flow).following(begin.conventions)
     }
 
     fn worker_report<S: System>(_: &LatencyPlan, _: &Left<'_, Self, S>) {}

@@ -4,6 +4,7 @@ mod closed;
 mod fate;
 mod flights;
 mod load;
+mod numbered;
 mod stamps;
 
 use pathscope_core::id::{FlowId, Role, Token};

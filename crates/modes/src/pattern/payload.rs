@@ -31,7 +31,8 @@ impl Block {
         &self.0[(position % self.0.len() as u64) as usize..]
     }
 
-    fn gather(self, mut position: u64, mut limit: usize, gather: &mut Gather<'_>) {
+    /// Gathers it from `position` on, up to `limit` bytes or as much as fits.
+    pub(crate) fn gather(self, mut position: u64, mut limit: usize, gather: &mut Gather<'_>) {
         while limit > 0 {
             let rest = self.rest(position);
             let taken = gather.lend(&rest[..rest.len().min(limit)]);
@@ -43,7 +44,8 @@ impl Block {
         }
     }
 
-    fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
+    /// Of bytes that stand at `position`: the index of the first wrong one, or `None`.
+    pub(crate) fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
         let mut done = 0;
         while done < bytes.len() {
             let expected = self.rest(position + done as u64);

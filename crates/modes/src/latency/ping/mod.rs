@@ -1,6 +1,7 @@
 //! The client's end of a latency flow: sends pings by its load model, and judges the echoes (`judge`).
 
 mod judge;
+mod opening;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
@@ -21,6 +22,9 @@ use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
 use super::{Extent, LatencyPlan, LatencyShared, Timestamps};
+use opening::Opening;
+
+use crate::conventions::Conventions;
 use crate::flows::phase_of;
 use crate::pattern::SessionKey;
 
@@ -62,6 +66,8 @@ pub struct PingFlow {
     drain: Drain,
     /// Whether those that were never answered have been told.
     is_told: bool,
+    /// What goes ahead of the first ping, until it has come back.
+    opening: Option<Box<Opening>>,
     error: Option<Box<FlowError>>,
 }
 
@@ -90,7 +96,33 @@ impl PingFlow {
             longest_ns: 0,
             drain: Drain::default(),
             is_told: false,
+            opening: None,
             error: None,
+        }
+    }
+
+    /// The same with pings as they are with this kind of peer.
+    #[must_use]
+    pub fn following(mut self, conventions: Conventions) -> Self {
+        self.content.over_streams = conventions.pings;
+        self.opening = Opening::of(&self.content).map(Box::new);
+        self
+    }
+
+    /// The run begins: what is measured, and what is to leave by when, counts from here.
+    fn begin(&mut self, plan: &LatencyPlan, now: Tick) {
+        self.started = Some(now);
+        self.last_sent = now;
+        (self.stop_at, self.stop_before) = (Tick::NEVER, u64::MAX);
+        self.schedule.start(now, self.id().0 % plan.connections.max(1), plan.connections);
+        match plan.extent {
+            Extent::Iterations(iterations) => self.stop_before = iterations,
+            Extent::DurationNs(duration) => self.stop_at = now.plus_nanos(duration.0),
+            Extent::WithLoad => {}
+        }
+        if self.schedule.due().is_some() && self.stop_at != Tick::NEVER {
+            self.schedule_ends = Some(self.stop_at);
+            self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
         }
     }
 
@@ -216,6 +248,9 @@ impl Machine for PingFlow {
     }
 
     fn want(&mut self, shared: &mut LatencyShared, now: Tick) -> Want {
+        if let Some(want) = self.want_opened(now) {
+            return want;
+        }
         if self.started.is_some() && !self.phase().is_over() {
             if !self.is_sending_over(shared, now) {
                 return self.want_sending(shared, now);
@@ -234,6 +269,9 @@ impl Machine for PingFlow {
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
+        if let Some(opening) = &self.opening {
+            return opening.gather(gather);
+        }
         let position = self.next * self.content.ping as u64 + self.partly_sent as u64;
         self.content.gather_pings(position, gather);
     }
@@ -253,6 +291,9 @@ impl Machine for PingFlow {
             // The stamp in the datagram is the one to compare with.
             Transport::Datagram => self.left(shared, self.begun_at, self.begun_at),
             Transport::Stream => {
+                if let Some(opening) = &mut self.opening {
+                    return opening.sent(amount, at);
+                }
                 if self.partly_sent == 0 {
                     self.begun_at = at;
                 }
@@ -285,7 +326,12 @@ impl Machine for PingFlow {
                     .chunks(stride.get())
                     .for_each(|datagram| self.datagram(shared, datagram, meta.stamp, now));
             }
-            None => self.stream(shared, bytes, now),
+            None => {
+                let pings = self.opened(&shared.plan, bytes, now);
+                if !pings.is_empty() {
+                    self.stream(shared, pings, now);
+                }
+            }
         }
         Consumed(bytes.len())
     }
@@ -293,28 +339,17 @@ impl Machine for PingFlow {
     fn event(&mut self, shared: &mut LatencyShared, event: Event, now: Tick) {
         match event {
             Event::Start => {
-                self.started = Some(now);
-                self.last_sent = now;
-                (self.stop_at, self.stop_before) = (Tick::NEVER, u64::MAX);
-                let flows = shared.plan.connections;
-                self.schedule.start(now, self.id().0 % flows.max(1), flows);
-                match shared.plan.extent {
-                    Extent::Iterations(iterations) => self.stop_before = iterations,
-                    Extent::DurationNs(duration) => self.stop_at = now.plus_nanos(duration.0),
-                    Extent::WithLoad => {}
-                }
-                if self.schedule.due().is_some() && self.stop_at != Tick::NEVER {
-                    self.schedule_ends = Some(self.stop_at);
-                    self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
-                }
+                self.begin(&shared.plan, now);
+                self.opening.iter_mut().for_each(|opening| opening.start(now));
             }
             Event::HandedOver { number, at, .. } => self.handed_over(shared, number, at),
             Event::Stop => {
+                self.opening = None;
                 self.stop_at = self.stop_at.min(now);
                 // What was stopped was not to be sent.
                 self.schedule_ends = None;
             }
-            Event::PeerClosed(_) if !self.phase().is_over() && self.settled < self.next => {
+            Event::PeerClosed(_) if !self.phase().is_over() && self.awaits_echo() => {
                 self.fail(FlowErrorKind::Network, "the other end closed the connection", None);
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
