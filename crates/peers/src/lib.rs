@@ -18,6 +18,7 @@ pub mod dialogue;
 mod error;
 pub mod in_band;
 pub mod joining;
+pub mod lagscope;
 mod later;
 pub mod limits;
 pub mod native;

@@ -359,6 +359,8 @@ macro_rules! peers {
 peers! {
     /// pathscope itself.
     Native(Native) as native;
+    /// lagscope.
+    Lagscope(crate::lagscope::Lagscope) as lagscope;
 }
 
 impl PeerKind {
