@@ -39,6 +39,9 @@ pub struct SocketPlan {
     pub bind: Vec<IpAddr>,
     /// The client's ports; absent: the system's choice.
     pub source_ports: Option<SourcePorts>,
+    /// Where a port of these is taken, a connection over TCP has whichever the system chooses.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub source_port_fallback: bool,
 }
 
 /// An address of this end as typed: a link-local one may say which link it is of, as `fe80::1%eth0`.
@@ -156,6 +159,9 @@ pub struct SocketArgs {
         help = "Port of this end; '[low,high]': one of these for each connection at a time"
     )]
     pub source_port: Option<String>,
+    /// Where a port of --source-port is taken, use whichever is free
+    #[arg(long, requires = "source_port")]
+    pub source_port_fallback: bool,
 }
 
 impl SocketArgs {
@@ -176,6 +182,7 @@ impl SocketArgs {
             interface,
             bind,
             source_ports: self.source_port.as_deref().map(source_ports).transpose()?,
+            source_port_fallback: self.source_port_fallback,
         })
     }
 }
@@ -228,6 +235,7 @@ impl SocketPlan {
             ("--mss", self.segment_bytes.is_some()),
             ("--keepalive", self.keepalive_ns.is_some()),
             ("--nagle", self.nagle),
+            ("--source-port-fallback", self.source_port_fallback),
         ];
         limits::exclude("UDP", "it is an option of TCP: leave it out", &asked)
     }

@@ -1,6 +1,7 @@
 //! The client's TCP connections in the making: one thread opens them all, so many at once, and those that
 //! follow others as these end. Not their data, and not the control connection.
 
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use pathscope_core::Tick;
@@ -157,8 +158,18 @@ impl Opener {
         let server = self.destinations.of(number);
         let local = self.origins.take(number, server)?;
         let settings = Settings { local, ..settings::settings_at(seat, Role::Client, &self.test) };
-        let asks = (seat.flow, self.orders.attach_stream(seat));
-        let making = Handshake::begin(asks, server, &settings, times_damaged)?;
+        let may_differ = self.origins.may_differ();
+        let begin = |settings: &Settings| {
+            let asks = (seat.flow, self.orders.attach_stream(seat));
+            Handshake::begin(asks, server, settings, times_damaged)
+        };
+        let making = match begin(&settings) {
+            Err(_) if may_differ => {
+                let elsewhere = local.map(|local| SocketAddr::new(local.ip(), 0));
+                begin(&Settings { local: elsewhere, ..settings })
+            }
+            made => made,
+        }?;
         self.poller.add(&making.stream, number.into(), Interest::BOTH)?;
         self.making.enter(number.into(), making, clock::now());
         Ok(())

@@ -17,6 +17,8 @@ pub(crate) struct Origins {
     /// Ports that no connection has, the longest unused first; `None`: the system chooses.
     free: Option<VecDeque<u16>>,
     taken: HashMap<u32, u16>,
+    /// Whether a port that is somebody else's is given up for one that the system chooses.
+    may_differ: bool,
 }
 
 impl Origins {
@@ -27,7 +29,13 @@ impl Origins {
             turns: HashMap::new(),
             free: plan.source_ports.map(|ports| (ports.low..=ports.high).collect()),
             taken: HashMap::new(),
+            may_differ: plan.source_port_fallback,
         }
+    }
+
+    /// Whether a connection whose port is somebody else's may have another.
+    pub fn may_differ(&self) -> bool {
+        self.may_differ
     }
 
     /// Where connection `number` to `server` comes from; `None`: where the system says.
