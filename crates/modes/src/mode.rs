@@ -64,6 +64,8 @@ pub enum ToldAs {
     /// Nothing.
     #[default]
     Nothing,
+    /// That each begins, where somebody wants what it measures one by one; not how it ends.
+    Begins,
     /// Each is a connection.
     Connections,
     /// Each is a stream, and this end receives it or not.

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use pathscope_core::Tick;
+use pathscope_core::journal::Each;
 
 /// Samples of one block.
 pub const BLOCK: usize = 4_096;
@@ -41,6 +42,11 @@ pub trait SampleRows: Send + 'static {
 
     /// Adds the row of a sample. Times are told since `start`.
     fn add(&mut self, rows: &mut Vec<u8>, sample: &Self::Sample, start: Tick);
+
+    /// The same by itself, for whoever is told of each; nothing of a mode that tells of none. Times are told since `start`.
+    fn each(&self, _sample: &Self::Sample, _start: Tick) -> Option<Each> {
+        None
+    }
 }
 
 /// Of a mode that measures nothing one by one.

@@ -1,12 +1,13 @@
 //! A latency test as one of the modes.
 
 use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{Period, count, counted, duration_ns};
 
 use super::{Arrivals, Extent, LatencyPlan, LoadModel, Timestamps};
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
-use crate::mode::{Asks, Flows, Mode, Receives};
+use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
 use crate::offered::PingSizes;
 use crate::placement::{EngineKind, Placement, Workers};
 
@@ -125,6 +126,10 @@ impl Mode for LatencyPlan {
             request_bytes: self.size_bytes.0,
             reply_bytes: self.reply_bytes().0,
         })
+    }
+
+    fn told_as(&self, _: Role) -> ToldAs {
+        ToldAs::Begins
     }
 
     fn is_of_times(&self) -> bool {

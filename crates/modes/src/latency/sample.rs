@@ -2,6 +2,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::journal::{Each, Ping};
 
 use crate::arrivals::difference;
 use crate::samples::{Cells, SampleRows, decimal};
@@ -20,6 +21,18 @@ pub enum Outcome {
     Lost,
     /// What came of it had other bytes than were sent.
     Corrupt,
+}
+
+impl Outcome {
+    /// A word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::WarmUp => "warm_up",
+            Self::Lost => "lost",
+            Self::Corrupt => "corrupt",
+        }
+    }
 }
 
 /// One ping that was sent.
@@ -77,12 +90,8 @@ impl SampleRows for PingRows {
             }
             text.push(b',');
         }
-        text.extend_from_slice(match sample.outcome {
-            Outcome::Answered => b"answered,",
-            Outcome::WarmUp => b"warm_up,",
-            Outcome::Lost => b"lost,",
-            Outcome::Corrupt => b"corrupt,",
-        });
+        text.extend_from_slice(sample.outcome.name().as_bytes());
+        text.push(b',');
         decimal(text, sample.from.nanos_since(start));
         text.push(b',');
         if let Some((received, _)) = sample.server {
@@ -90,6 +99,19 @@ impl SampleRows for PingRows {
             decimal(text, difference(received, start));
         }
         text.push(b'\n');
+    }
+
+    fn each(&self, sample: &Sample, start: Tick) -> Option<Each> {
+        let is_answered = sample.received != Tick::NEVER;
+        let over = if is_answered { sample.received } else { sample.sent };
+        Some(Each::Ping(Ping {
+            at_ns: over.nanos_since(start),
+            flow: sample.flow,
+            number: sample.sequence,
+            sent_ns: sample.sent.nanos_since(start),
+            rtt_ns: is_answered.then(|| sample.received.nanos_since(sample.from)),
+            outcome: sample.outcome.name(),
+        }))
     }
 }
 

@@ -2,6 +2,7 @@
 //! with its names, order and units; ours follow, and the stream is the last. See `docs/guide/media.md`.
 
 use pathscope_core::Tick;
+use pathscope_core::journal::{Each, Frame};
 
 use super::{FrameRow, Outcome};
 use crate::samples::{Cells, SampleRows, decimal};
@@ -62,6 +63,22 @@ impl SampleRows for FrameRows {
         text.push(b',');
         decimal(text, frame.flow.0);
         text.push(b'\n');
+    }
+
+    fn each(&self, frame: &FrameRow, start: Tick) -> Option<Each> {
+        let is_whole = matches!(
+            frame.outcome,
+            Outcome::Completed | Outcome::Repeated | Outcome::Late
+        );
+        Some(Each::Frame(Frame {
+            at_ns: is_whole.then(|| frame.received.nanos_since(start)),
+            flow: frame.flow,
+            number: frame.frame,
+            outcome: frame.outcome.name(),
+            missing: frame.missing.into(),
+            repeats: frame.repeats.into(),
+            margin_ns: frame.margin_ns,
+        }))
     }
 }
 

@@ -139,7 +139,7 @@ pub fn run(
         ..Presentation::default()
     };
     sink(Event::Started { presentation: &title, record: &document });
-    let samples = request.samples.clone();
+    let samples = SampleFile::told_to(request.samples.take(), &request.journal);
     let journal = request.journal.clone();
     let (assertions, afterwards) = (std::mem::take(&mut request.assertions), request.afterwards);
     let words = Words {
@@ -148,7 +148,7 @@ pub fn run(
         port: request.port,
         tests: request.tests,
         journal: request.journal,
-        samples: request.samples,
+        samples: samples.clone(),
     };
     let (mut document, ended) = words.measure((document, began), stop, sink);
     stop.at(Stage::Saving);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
-    Connection, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
+    Connection, Each, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_flow::{Group, Totals};
@@ -39,6 +39,8 @@ pub struct Wants {
     pub status: bool,
     /// Steps of a session.
     pub steps: bool,
+    /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
+    pub each: bool,
 }
 
 /// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.
@@ -83,7 +85,7 @@ impl Journal {
         });
     }
 
-    fn wants(&self) -> Wants {
+    pub(crate) fn wants(&self) -> Wants {
         self.open.as_ref().map(|(sink, _)| sink.wants()).unwrap_or_default()
     }
 
@@ -95,6 +97,15 @@ impl Journal {
     /// What could not be kept, so far.
     pub(crate) fn caveats(&self) -> Vec<Caveat> {
         self.open.as_ref().map(|(sink, _)| sink.caveats()).unwrap_or_default()
+    }
+
+    /// These were measured one by one, and are told by `each` with times since the journal began.
+    pub(crate) fn each<S>(&self, samples: &[S], each: impl Fn(&S, Tick) -> Option<Each>) {
+        if let Some((sink, began)) = &self.open {
+            let all: Box<[Each]> =
+                samples.iter().filter_map(|sample| each(sample, *began)).collect();
+            sink.take(Entry::Each(all));
+        }
     }
 
     fn write(&self, at: Tick, entry: impl FnOnce(u64) -> Entry) {
@@ -226,16 +237,24 @@ impl SessionJournal {
 
     /// A flow begins to move data.
     pub fn opened(&mut self, flow: FlowId, socket: &Arc<Socket>, at: Tick) {
-        if self.told_as == ToldAs::Nothing {
+        let is_told = match self.told_as {
+            ToldAs::Nothing => false,
+            ToldAs::Begins => self.journal.wants().each,
+            ToldAs::Connections | ToldAs::Streams { .. } => true,
+        };
+        if !is_told {
             return;
         }
         let ([local, remote], connection_id) = (addresses(socket), self.id_of(flow));
         let facts = FlowFacts { flow, connection_id, local, remote, ..FlowFacts::default() };
-        if self.told_as != ToldAs::Connections {
+        if let ToldAs::Streams { .. } = self.told_as {
             let stream = Stream { facts, ..Stream::default() };
             return self.tell_stream(Entry::StreamOpened, stream, at);
         }
         self.tell(Entry::Opened, facts.clone(), (at, at));
+        if self.told_as == ToldAs::Begins {
+            return;
+        }
         let (since, socket) = (at, Arc::downgrade(socket));
         let held = Held { facts, since, until: None, socket, peer: None, retransmits: None };
         self.connections.insert(flow, held);
@@ -463,7 +482,7 @@ impl SessionJournal {
             return;
         }
         match self.told_as {
-            ToldAs::Nothing => {}
+            ToldAs::Nothing | ToldAs::Begins => {}
             ToldAs::Streams { receives } => self.write(at, |at_ns, session| {
                 Entry::StreamStatus(Box::new(StreamStatus {
                     at_ns,

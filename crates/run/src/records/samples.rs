@@ -4,6 +4,8 @@
 //!
 //! A file whose name ends in `.parquet` gets columns with types, any other the rows as they are worded.
 //!
+//! Who is told of each thing by itself, while it is measured, is told by the same thread: the journal.
+//!
 //! Not here: what a row holds, which is a mode's affair (`modes/samples`).
 
 mod layout;
@@ -31,6 +33,7 @@ use self::numbered::Numbered;
 use self::row_file::{RowFile, Unwritten};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
+use crate::records::journal::Journal;
 use crate::threads::{self, lock};
 
 /// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
@@ -43,17 +46,33 @@ const FINISH_WITHIN: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct SampleFile {
     path: PathBuf,
-    /// Held by the one that writes for as long as it does.
-    rows: Arc<Mutex<RowFile>>,
+    /// Held by the one that writes for as long as it does. None: what is measured is told, and not written.
+    rows: Option<Arc<Mutex<RowFile>>>,
     /// Of which measurement the next rows say that they are.
     measurement: Option<u64>,
+    /// Who is told of each, too.
+    told: Journal,
 }
 
 impl SampleFile {
     /// The file of this name, which is open. What it held stays until there is something to write.
     pub fn new(path: &Path, file: Outlet) -> Self {
-        let rows = RowFile::new(path, file);
-        Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)), measurement: None }
+        let rows = Some(Arc::new(Mutex::new(RowFile::new(path, file))));
+        Self { path: path.to_owned(), rows, measurement: None, told: Journal::default() }
+    }
+
+    /// This file, where there is one, and a journal that is told of each thing, where it wants that.
+    pub(crate) fn told_to(file: Option<Self>, journal: &Journal) -> Option<Self> {
+        if !journal.wants().each {
+            return file;
+        }
+        let none = || Self {
+            path: PathBuf::from("what is shown of each"),
+            rows: None,
+            measurement: None,
+            told: Journal::default(),
+        };
+        Some(Self { told: journal.clone(), ..file.unwrap_or_else(none) })
     }
 
     /// The same file for rows that say of which measurement they are, by its place in the result; all of one file say it, or none.
@@ -63,7 +82,7 @@ impl SampleFile {
 
     /// No further test writes to it: what its form has at its end is written. What went wrong with that is said.
     pub fn end(self) -> Option<Caveat> {
-        let ended = match self.rows.try_lock() {
+        let ended = match self.rows.as_ref()?.try_lock() {
             Ok(mut rows) => rows.end(),
             // A writer that does not come back has been told of already.
             Err(TryLockError::WouldBlock) => return None,
@@ -98,15 +117,14 @@ impl SampleFile {
         // Only those of the workers are left, so that the thread ends when they have.
         drop(full);
         let (done, outcome) = mpsc::channel();
-        let Self { path, rows: file, measurement } = self;
+        let Self { path, rows: file, measurement, told } = self;
         threads::spawn("samples", move || {
             let blocks = (&blocks, &*spent);
-            let mut file = lock(&file);
+            let mut file = file.as_deref().map(lock);
+            let to = (file.as_deref_mut(), &told);
             let outcome = match measurement {
-                Some(measurement) => {
-                    write_all(&mut file, Numbered { own, measurement }, start, blocks)
-                }
-                None => write_all(&mut file, own, start, blocks),
+                Some(measurement) => write_all(to, Numbered { own, measurement }, start, blocks),
+                None => write_all(to, own, start, blocks),
             };
             // Whoever hears of the outcome may have the file.
             drop(file);
@@ -205,7 +223,7 @@ fn unwritten_caveat(path: &Path, (error, rows): &Unwritten) -> Caveat {
 
 /// Writes blocks as they come, until no more can come or a write fails.
 fn write_all<R: SampleRows>(
-    rows: &mut RowFile,
+    (mut rows, told): (Option<&mut RowFile>, &Journal),
     mut own: R,
     start: Tick,
     (blocks, spent): Blocks<'_, R::Sample>,
@@ -214,8 +232,13 @@ fn write_all<R: SampleRows>(
     let mut written = 0;
     let mut text = Vec::new();
     for (worker, mut block) in blocks {
-        block.iter().for_each(|sample| own.add(&mut text, sample, start));
-        rows.write(&layout, &text)?;
+        if let Some(rows) = &mut rows {
+            block.iter().for_each(|sample| own.add(&mut text, sample, start));
+            rows.write(&layout, &text)?;
+        }
+        if told.wants().each {
+            told.each(&block, |sample, began| own.each(sample, began));
+        }
         written += block.len() as u64;
         text.clear();
         block.clear();
@@ -223,6 +246,6 @@ fn write_all<R: SampleRows>(
         let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
-    rows.write(&layout, b"")?;
+    rows.map_or(Ok(()), |rows| rows.write(&layout, b""))?;
     Ok(written)
 }

@@ -3,6 +3,7 @@
 //! Not here: what else a row holds (the modes).
 
 use pathscope_core::Tick;
+use pathscope_core::journal::Each;
 use pathscope_modes::samples::{Cells, SampleRows};
 
 /// The column's name.
@@ -38,6 +39,10 @@ impl<R: SampleRows> SampleRows for Numbered<R> {
         rows.push(b',');
         rows.extend_from_slice(self.measurement.to_string().as_bytes());
         rows.extend_from_slice(&end);
+    }
+
+    fn each(&self, sample: &Self::Sample, start: Tick) -> Option<Each> {
+        self.own.each(sample, start)
     }
 }
 
