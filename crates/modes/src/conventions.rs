@@ -1,6 +1,8 @@
-//! What holds on the flows' own connections with a kind of peer, whatever is measured: what streams are filled with, by what their
-//! end is known, and what pings consist of. Values, and no type parameters: those would multiply modes, engines and peers. Not here: what is said before a
-//! connection is a flow's, which is each peer's own.
+//! What holds on the flows' own connections with a kind of peer, whatever is measured: what streams are filled with, and by what their
+//! end is known, what pings consist of, and how datagrams are laid out. Values, and no type parameters: those would multiply modes,
+//! engines and peers. Not here: what is said before a connection is a flow's, which is each peer's own.
+
+pub mod bare;
 
 use crate::pattern::{Block, Payload};
 
@@ -13,6 +15,18 @@ pub struct Conventions {
     pub end: StreamEnd,
     /// What pings over streams consist of.
     pub pings: Pings,
+    /// How datagrams are laid out.
+    pub framing: Framing,
+}
+
+impl Conventions {
+    /// What pathscope does.
+    pub const OWN: Self = Self {
+        payload: Payload::Keyed,
+        end: StreamEnd::Told,
+        pings: Pings::Keyed,
+        framing: Framing::Own,
+    };
 }
 
 /// What pings over streams consist of, and what is echoed of them.
@@ -38,6 +52,16 @@ pub struct NumberedPings {
 impl NumberedPings {
     /// The number at the begin of a ping: from 0, little-endian, of which these many bytes are said.
     pub const NUMBER_BYTES: usize = 4;
+}
+
+/// How the datagrams of a test are laid out.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Framing {
+    /// As pathscope does it, in each mode.
+    #[default]
+    Own,
+    /// As MultipathLatencyAnalyzer does it, in a test of paths.
+    Bare,
 }
 
 /// By what it is known where a stream ends.

@@ -16,9 +16,8 @@ use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Transport};
-use pathscope_modes::conventions::{Conventions, Pings, StreamEnd};
+use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
-use pathscope_modes::pattern::Payload;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
 use crate::dialogue::{ClientDialogue, STOP_TAKES, ServerDialogue, ServerSettings};
@@ -222,15 +221,17 @@ fn judged(settings: &ServerSettings) -> Result<Test, Refusal> {
     Ok(test)
 }
 
-/// How many connections a test is of.
+/// How many connections a test is of. A flow whose lanes come and go is there with the first of them.
 pub fn connections_of(test: &Test) -> u64 {
-    let lanes = |group: pathscope_flow::Group| u64::from(group.flows) * u64::from(group.lanes);
+    let lanes = |group: pathscope_flow::Group| {
+        let each = if group.roams { 1 } else { group.lanes };
+        u64::from(group.flows) * u64::from(each)
+    };
     test.groups().into_iter().map(lanes).sum()
 }
 
 /// What holds on the connections of all of them but for what streams are made of: nothing but their close says where they end.
-pub const CONVENTIONS: Conventions =
-    Conventions { payload: Payload::Keyed, end: StreamEnd::Closed, pings: Pings::Keyed };
+pub const CONVENTIONS: Conventions = Conventions { end: StreamEnd::Closed, ..Conventions::OWN };
 
 /// Whether what flows of a test carry says of which flow it is, as pings do: then connections have to be told apart.
 pub fn names_flows(test: &Test) -> bool {

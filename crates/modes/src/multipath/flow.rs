@@ -12,6 +12,7 @@ use super::datagram::{Content, Found, Header, Kind};
 use super::sample::Stamps;
 use super::shared::{ANSWER_WITHIN_NS, MultipathShared};
 use super::{MOST_PATHS, MultipathPlan, SendOrder};
+use crate::conventions::Framing;
 use crate::flows::phase_of;
 use crate::pattern::SessionKey;
 
@@ -109,6 +110,11 @@ impl MultipathFlow {
             all_back_at: None,
             is_over: false,
         }
+    }
+
+    /// The same, whose datagrams are laid out like this.
+    pub fn framed(self, framing: Framing) -> Self {
+        Self { content: self.content.framed(framing), ..self }
     }
 
     fn is_usable(&self, lane: Lane) -> bool {

@@ -34,6 +34,8 @@ pub(super) enum Arrival {
 #[derive(Debug)]
 pub(super) struct Ring {
     lanes: usize,
+    /// What one tick is of the stamps that echoes bring back.
+    pub stamp_tick_ns: u64,
     heads: Box<[Head]>,
     stamps: Box<[Stamps]>,
     /// The first that is still awaited.
@@ -49,6 +51,7 @@ impl Ring {
         let head = Head { due: Tick::ZERO, fail_over: Lane::ONLY };
         Self {
             lanes,
+            stamp_tick_ns: 1,
             heads: vec![head; window].into(),
             stamps: vec![Stamps::NONE; window * lanes].into(),
             oldest: 0,
@@ -105,12 +108,13 @@ impl Ring {
             return Arrival::Unknown;
         }
         let is_awaited = number >= self.oldest;
+        let ticks = self.stamp_tick_ns;
         let index = self.place(number) * self.lanes + lane.index();
         let known = &mut self.stamps[index];
         if !known.is_sent() {
             return Arrival::Unknown;
         }
-        if known.sent != stamps.sent {
+        if known.sent.as_nanos() / ticks != stamps.sent.as_nanos() / ticks {
             return Arrival::Altered;
         }
         if known.is_received() {
@@ -152,6 +156,11 @@ mod tests {
         ring.retire();
         assert_eq!(ring.arrived(0, Lane(0), echo(10, 30)), Arrival::Late);
         assert_eq!(ring.arrived(0, Lane(0), echo(10, 31)), Arrival::Again);
+        // The server's kind brings back no more than ticks of 5.
+        ring.stamp_tick_ns = 5;
+        assert_eq!(ring.arrived(3, Lane(0), echo(15, 21)), Arrival::Altered);
+        assert_eq!(ring.arrived(3, Lane(0), echo(10, 21)), Arrival::First);
+        assert_eq!(ring.get(3).1[0].latency_ns(), Some(8), "its own stamp is the better one");
         ring.begin(Head { due: at(4), fail_over: Lane(0) });
         assert_eq!(ring.arrived(0, Lane(0), echo(10, 40)), Arrival::Unknown, "its place is taken");
         assert_eq!((ring.oldest, ring.next), (1, 5));

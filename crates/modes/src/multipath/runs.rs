@@ -49,16 +49,17 @@ impl Runs for MultipathPlan {
 impl Flow<MultipathPlan> for MultipathFlow {
     fn shared(
         plan: &MultipathPlan,
-        _: &Begin<'_>,
+        begin: &Begin<'_>,
         samples: Option<Samples<MultipathPlan>>,
     ) -> MultipathShared {
-        let mut shared = MultipathShared::new(plan);
+        let mut shared = MultipathShared::new(plan).framed(begin.conventions.framing);
         shared.samples = samples;
         shared
     }
 
     fn begin(plan: &MultipathPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        Self::new(plan, begin.key, flow, begin.lanes.iter().copied())
+        let lanes = begin.lanes.iter().copied();
+        Self::new(plan, begin.key, flow, lanes).framed(begin.conventions.framing)
     }
 
     fn worker_report<S: System>(_: &MultipathPlan, left: &Left<'_, Self, S>) -> MultipathWorker {

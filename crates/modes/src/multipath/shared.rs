@@ -8,7 +8,8 @@ use super::ledger::{Ledger, Terms};
 use super::report::{MultipathReport, MultipathTally};
 use super::ring::{Arrival, Head, Ring};
 use super::sample::{MultipathSample, Stamps};
-use super::{MOST_PATHS, MultipathPlan};
+use super::{MOST_PATHS, MultipathPlan, datagram};
+use crate::conventions::Framing;
 use crate::samples::SampleBuffer;
 
 /// An answer is waited for so long, at the most.
@@ -50,6 +51,12 @@ impl MultipathShared {
             used: Vec::with_capacity(TOLD),
             samples: None,
         }
+    }
+
+    /// The same, of datagrams that are laid out like this.
+    pub fn framed(mut self, framing: Framing) -> Self {
+        self.ring.stamp_tick_ns = datagram::stamp_tick_ns(framing);
+        self
     }
 
     /// A path can be used from now on.

@@ -2,6 +2,7 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated paths, and differs in one condition.
 
+mod bare;
 mod flights;
 
 use std::cell::RefCell;

@@ -4,8 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
-use pathscope_modes::conventions::{Conventions, Pings, StreamEnd};
-use pathscope_modes::pattern::Payload;
+use pathscope_modes::conventions::Conventions;
 
 use super::findings::NativeCaveat;
 use super::{
@@ -36,8 +35,7 @@ impl Peer for Native {
     const CONTROL: Control = Control::Connection;
     const KNOWN_BY: KnownBy = KnownBy::Seat;
     const LISTENER: Listener = Listener::Shared;
-    const CONVENTIONS: Conventions =
-        Conventions { payload: Payload::Keyed, end: StreamEnd::Told, pings: Pings::Keyed };
+    const CONVENTIONS: Conventions = Conventions::OWN;
     const TELLS: Tells = Tells::EVERYTHING;
     const FIRST_BYTES: usize = LONG_OPENING_BYTES;
     const CAVEATS: &'static [FindingDefinition] = NativeCaveat::ALL;

@@ -8,7 +8,7 @@ const BLOCK: Payload = Payload::Block(Block::new(b"the same bytes, over and over
 
 /// Ends that are told nothing, whose streams are made of this.
 fn untold(plan: &GoodputPlan, payload: Payload, conditions: Conditions) -> Goodput {
-    let conventions = Conventions { payload, end: StreamEnd::Closed, ..Conventions::default() };
+    let conventions = Conventions { payload, end: StreamEnd::Closed, ..Conventions::OWN };
     let shared = || GoodputShared { conventions, ..GoodputShared::new(plan) };
     let mut sim = Sim::new(conditions, shared(), shared());
     // With a block a connection may be any flow at the other end.
