@@ -15,6 +15,7 @@ pub mod figure;
 pub mod finding;
 pub mod id;
 pub mod journal;
+pub mod network;
 pub mod presentation;
 pub mod quantity;
 pub mod record;

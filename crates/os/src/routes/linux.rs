@@ -14,6 +14,7 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
+use pathscope_core::network::Network;
 
 use super::{Asked, Disturbed, Interface, Route};
 use crate::OsError;
@@ -56,16 +57,16 @@ fn interfaces_of(kernel: &mut Kernel) -> io::Result<Vec<Interface>> {
             has_link: flags.contains(LinkFlags::Running),
             is_loopback: flags.contains(LinkFlags::Loopback),
             addresses: Vec::new(),
+            networks: Vec::new(),
         };
         found.insert(interface.index, interface);
     }
     let all = RouteNetlinkMessage::GetAddress(AddressMessage::default());
     for answer in kernel.ask(all, NLM_F_DUMP)? {
         let RouteNetlinkMessage::NewAddress(address) = answer else { continue };
-        let interface = found.get_mut(&address.header.index);
-        if let (Some(interface), Some(address)) = (interface, address_of(&address)) {
-            interface.addresses.push(address);
-        }
+        let Some(interface) = found.get_mut(&address.header.index) else { continue };
+        interface.networks.extend(network_of(&address));
+        interface.addresses.extend(address_of(&address));
     }
     Ok(found.into_values().collect())
 }
@@ -81,6 +82,15 @@ fn address_of(message: &AddressMessage) -> Option<IpAddr> {
         _ => None,
     });
     local.or(any)
+}
+
+/// The network of the address that a message is about. On a link between two, it is that of the other end.
+fn network_of(message: &AddressMessage) -> Option<Network> {
+    let address = message.attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Address(address) => Some(*address),
+        _ => None,
+    });
+    Some(Network::of(address?, message.header.prefix_len))
 }
 
 pub fn route(destination: IpAddr, asked: Asked) -> Result<Option<Route>, OsError> {

@@ -13,6 +13,8 @@ use other as imp;
 
 use std::net::IpAddr;
 
+use pathscope_core::network::Network;
+
 use crate::OsError;
 
 /// An interface as it is now.
@@ -30,6 +32,8 @@ pub struct Interface {
     pub is_loopback: bool,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
+    /// The networks that its addresses are of: who is there is on its link.
+    pub networks: Vec<Network>,
 }
 
 /// The way that packets to a destination take.
@@ -116,6 +120,7 @@ mod tests {
         let loopback = interfaces.iter().find(|it| it.is_loopback).expect("there is one");
         let here: IpAddr = "127.0.0.1".parse().expect("an address");
         assert!(loopback.is_up && loopback.addresses.contains(&here), "{loopback:?}");
+        assert!(loopback.networks.iter().any(|network| network.contains(here)), "{loopback:?}");
         let way = route(here, Asked::default()).expect("the kernel answers").expect("a way");
         assert_eq!((way.interface, way.gateway), (loopback.index, None));
         let bound = Asked { interface: Some(loopback.index), source: None };
