@@ -21,6 +21,7 @@ pub mod joining;
 pub mod lagscope;
 mod later;
 pub mod limits;
+pub mod mla;
 pub mod native;
 pub mod operator;
 pub mod peer;

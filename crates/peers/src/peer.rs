@@ -28,6 +28,10 @@ pub trait Peer {
     const KNOWN_BY: KnownBy;
     /// Where its clients come.
     const LISTENER: Listener;
+    /// Whether they connect there over TCP, where they have a listener of their own.
+    const CONNECTS: bool = true;
+    /// What is made of datagrams that come there.
+    const DATAGRAMS: OwnDatagrams = OwnDatagrams::None;
     /// What holds on the connections of flows.
     const CONVENTIONS: Conventions;
     /// What a client of it is told of what it counts.
@@ -93,6 +97,12 @@ pub trait Peer {
         None
     }
 
+    /// Makes the answer to a datagram that has come to the listener that this kind has for itself, in its place, where its datagrams
+    /// are [answered](OwnDatagrams::Answered). Whether there is one.
+    fn answer(_datagram: &mut [u8], _now: Tick) -> bool {
+        false
+    }
+
     /// A dialogue with a client that was admitted and began like this; `entropy` is unpredictable and drawn anew for each.
     fn server(
         settings: ServerSettings,
@@ -124,6 +134,16 @@ pub enum Listener {
     Shared,
     /// To one of its own, where nothing need be heard: its clients may wait for the server to speak first.
     Own,
+}
+
+/// What a server makes of datagrams that come to the listener which a kind of peer has for itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OwnDatagrams {
+    /// It has none for them.
+    None,
+    /// Each is answered by itself, and that is all: there is no session. Whoever can make its source another's has the answer sent there,
+    /// so that only who is near or allowed is answered.
+    Answered,
 }
 
 /// By what a server knows which flow a TCP connection is.

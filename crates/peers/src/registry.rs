@@ -361,6 +361,8 @@ peers! {
     Native(Native) as native;
     /// lagscope.
     Lagscope(crate::lagscope::Lagscope) as lagscope;
+    /// MultipathLatencyAnalyzer.
+    Mla(crate::mla::Mla) as mla;
 }
 
 impl PeerKind {

@@ -1,12 +1,13 @@
-//! Where a server listens: each address on TCP and on the UDP port of the same number, and on TCP alone where a kind of client has
-//! a listener of its own.
+//! Where a server listens: each address on TCP and on the UDP port of the same number, and where a kind of client has a listener of its
+//! own, on what such clients use.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{OsError, address};
-use pathscope_peers::registry::PeerKind;
+use pathscope_peers::peer::{OwnDatagrams, Peer};
+use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
 use crate::error::RunError;
 
@@ -30,7 +31,30 @@ pub(super) struct Listening {
 pub(super) struct OwnListening {
     pub peer: PeerKind,
     pub address: SocketAddr,
-    pub connections: Socket,
+    pub connections: Option<Socket>,
+    pub datagrams: Option<Socket>,
+}
+
+impl OwnListening {
+    /// The transports, as people are told of them.
+    pub const fn transports(&self) -> &'static str {
+        match (&self.connections, &self.datagrams) {
+            (Some(_), Some(_)) => "TCP and UDP",
+            (None, _) => "UDP",
+            (Some(_), None) => "TCP",
+        }
+    }
+}
+
+/// What clients of a kind use that has a listener of its own: whether TCP, and whether UDP.
+struct Uses;
+
+impl PeerVisitor for Uses {
+    type Output = (bool, bool);
+
+    fn visit<P: Peer>(self) -> (bool, bool) {
+        (P::CONNECTS, P::DATAGRAMS != OwnDatagrams::None)
+    }
 }
 
 /// The same addresses, for clients of this kind alone.
@@ -50,18 +74,40 @@ pub(super) fn bind_own(
     for mut address in addresses {
         // A port of the system's choice is the same everywhere.
         address.set_port(own.first().map_or(port, |first| first.address.port()));
-        let connections = match sockets::listen_tcp(address, BACKLOG) {
-            Ok(connections) => connections,
+        let (address, connections, datagrams) = match bind_for(peer, address) {
+            Ok(bound) => bound,
             Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {
                 continue;
             }
             Err(error) => return Err(error.into()),
         };
-        let call = |source| OsError::Listen { protocol: "TCP", address, source };
-        let address = connections.local_addr().map_err(call)?;
-        own.push(OwnListening { peer, address, connections });
+        own.push(OwnListening { peer, address, connections, datagrams });
     }
     Ok(own)
+}
+
+/// One address, on what clients of this kind use, and which that became.
+fn bind_for(
+    peer: PeerKind,
+    address: SocketAddr,
+) -> Result<(SocketAddr, Option<Socket>, Option<Socket>), OsError> {
+    let bound = |socket: &Socket, protocol| {
+        socket.local_addr().map_err(|source| OsError::Listen { protocol, address, source })
+    };
+    match peer.visit(Uses) {
+        (true, true) => {
+            let Listening { address, connections, datagrams } = bind(address)?;
+            Ok((address, Some(connections), Some(datagrams)))
+        }
+        (true, false) => {
+            let connections = sockets::listen_tcp(address, BACKLOG)?;
+            Ok((bound(&connections, "TCP")?, Some(connections), None))
+        }
+        (false, _) => {
+            let datagrams = sockets::bind_udp(address)?;
+            Ok((bound(&datagrams, "UDP")?, None, Some(datagrams)))
+        }
+    }
 }
 
 /// Every address that was named, or every address of this machine.

@@ -3,6 +3,7 @@
 //!
 //! In one file: one server from its sockets to its end.
 
+mod answering;
 mod embedded;
 mod farewell;
 mod followers;
@@ -10,6 +11,7 @@ mod gathering;
 mod hosts;
 mod listening;
 mod log_limit;
+mod near;
 mod needs;
 mod pending;
 mod session;
@@ -24,6 +26,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
+use pathscope_core::network::Network;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
 use pathscope_flow::Transport;
@@ -52,6 +55,7 @@ use crate::queue::Queue;
 use crate::records::journal::Journal;
 use crate::session::driver::Carrier;
 use crate::stop::{Hearing, Stage, Stop};
+use answering::Ending;
 use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
@@ -88,6 +92,8 @@ pub struct Settings {
     pub log_limit: Arc<LogLimit>,
     /// Whether there is no listener but those that kinds have for themselves.
     pub own_listeners_alone: bool,
+    /// Networks whose datagrams are answered like those of networks on the same link, where whoever calls need not prove where it is.
+    pub allow: Vec<Network>,
     /// Which kinds of clients are served that have a listener of their own or cannot say what they run, each kind once.
     pub stated: Vec<Stated>,
 }
@@ -149,8 +155,11 @@ impl Server {
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
         let log = ServerLog { say, log_limit: &self.settings.log_limit };
+        let ending = Ending::default();
         std::thread::scope(|scope| {
+            let _ends = ending.with_this();
             let mut serving = Serving::new(&self, scope, stop, log)?;
+            answering::start(scope, &self.own, &self.settings.allow, (log, &ending))?;
             self.tell_of_itself(log);
             serving.until_stopped()
         })
@@ -161,8 +170,9 @@ impl Server {
         if !addresses.is_empty() {
             log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
         }
-        for OwnListening { peer, address, .. } in &self.own {
-            log.own(&format!("listening on {address} (TCP), for {peer} clients alone"));
+        for own @ OwnListening { peer, address, .. } in &self.own {
+            let transports = own.transports();
+            log.own(&format!("listening on {address} ({transports}), for {peer} clients alone"));
         }
         log.own(&format!("limits: {}", self.settings.limits));
     }
@@ -289,9 +299,10 @@ impl<'scope> Serving<'scope> {
                         self.accept(&listening[place].connections, None)?;
                     }
                     FIRST_OWN..FIRST_DATAGRAMS => {
-                        let OwnListening { peer, connections, .. } =
-                            &own[(key - FIRST_OWN) as usize];
-                        self.accept(connections, Some(*peer))?;
+                        let own = &own[(key - FIRST_OWN) as usize];
+                        if let Some(connections) = &own.connections {
+                            self.accept(connections, Some(own.peer))?;
+                        }
                     }
                     FIRST_DATAGRAMS..FIRST_GUEST => {
                         let place = (key - FIRST_DATAGRAMS) as usize;
@@ -383,8 +394,9 @@ impl<'scope> Serving<'scope> {
     /// All of them, with their keys.
     fn listeners(&self) -> impl Iterator<Item = (u64, &'scope Socket)> + use<'scope> {
         let shared = self.listening.iter().map(|listening| &listening.connections);
-        let own = self.own.iter().map(|own| &own.connections);
-        (FIRST_LISTENER..).zip(shared).chain((FIRST_OWN..).zip(own))
+        let own = (FIRST_OWN..).zip(self.own);
+        let own = own.filter_map(|(key, own)| Some((key, own.connections.as_ref()?)));
+        (FIRST_LISTENER..).zip(shared).chain(own)
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {

@@ -1,0 +1,72 @@
+//! Who is answered that need not prove where it is: this machine, who is on a network that one of its links is of, and who is of a network
+//! that was allowed. Anybody else could have its answers sent to a third.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::network::Network;
+use pathscope_os::routes;
+
+/// Networks come and go with their links: they are looked at so often.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Those that are answered.
+#[derive(Debug)]
+pub(super) struct Near {
+    allowed: Vec<Network>,
+    on_links: Vec<Network>,
+    look_at: Tick,
+}
+
+impl Near {
+    /// These networks, and those on the same link, as they are whenever somebody asks.
+    pub fn new(allowed: &[Network]) -> Self {
+        Self { allowed: allowed.to_vec(), on_links: Vec::new(), look_at: Tick::ZERO }
+    }
+
+    /// Whether this address is answered.
+    pub fn holds(&mut self, address: IpAddr, now: Tick) -> bool {
+        if address.to_canonical().is_loopback() {
+            return true;
+        }
+        if now >= self.look_at {
+            self.look_at = now + LOOK_EVERY;
+            // Where the system tells nothing, what was allowed is.
+            let interfaces = routes::interfaces().unwrap_or_default();
+            self.on_links = interfaces.into_iter().flat_map(|it| it.networks).collect();
+        }
+        // A network of all addresses is on no link.
+        let mut on_links = self.on_links.iter().filter(|network| network.bits() > 0);
+        on_links.any(|network| network.contains(address))
+            || self.allowed.iter().any(|network| network.contains(address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_os::clock;
+
+    use super::*;
+
+    #[test]
+    fn this_machine_is_near_and_a_stranger_where_it_is_allowed() {
+        let stranger: IpAddr = "203.0.113.9".parse().expect("an address");
+        let mut near = Near::new(&[]);
+        for own in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            assert!(near.holds(own.parse().expect("an address"), Tick::ZERO), "{own}");
+        }
+        let now = clock::now();
+        let is_here = |address| {
+            let interfaces = routes::interfaces().unwrap_or_default();
+            interfaces.iter().flat_map(|it| &it.networks).any(|it| it.contains(address))
+        };
+        assert_eq!(near.holds(stranger, now), is_here(stranger));
+        for address in routes::interfaces().unwrap_or_default().iter().flat_map(|it| &it.addresses)
+        {
+            assert!(near.holds(*address, now), "{address} is on a link of its own");
+        }
+        let mut near = Near::new(&["203.0.113.0/28".parse().expect("a network")]);
+        assert!(near.holds(stranger, now));
+    }
+}
