@@ -73,11 +73,49 @@ pub enum StreamEnd {
     /// By its close: whoever sends closes its direction when it has sent all. Nobody says anything of it elsewhere, nor that an end
     /// is stopped: that breaks its connections.
     Closed,
+    /// By the plan of either end, which must be the same: it is said nowhere, and where they differ is found out here.
+    Agreed(&'static Agreed),
+    /// By a word that follows the data of the client, which alone sends, and which the server answers.
+    Word(&'static Parting),
+}
+
+/// How a connection ends of which both ends know before how many bytes it carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Agreed {
+    /// What the server says when it has sent and received all. Then the client closes, and then the server. An end that gives up
+    /// resets the connection: nothing else tells the other.
+    pub done: &'static [u8; 4],
+    /// The settings that both ends must share, as its users call them: named where they seem to differ.
+    pub settings: &'static str,
+}
+
+/// How a connection ends of which only the client knows how many bytes it carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Parting {
+    /// What the client says when it has sent all.
+    pub said: &'static [u8; 3],
+    /// What the server says then.
+    pub answer: &'static [u8; 8],
+    /// Data come in messages of so many bytes: the client stops at the end of one.
+    pub message_bytes: u16,
 }
 
 impl StreamEnd {
     /// Whether streams end with their close.
     pub const fn is_closed(self) -> bool {
         matches!(self, Self::Closed)
+    }
+
+    /// A stream ends nowhere but behind a whole number of so many bytes.
+    pub(crate) fn message_bytes(self) -> u64 {
+        match self {
+            Self::Word(parting) => u64::from(parting.message_bytes).max(1),
+            Self::Told | Self::Closed | Self::Agreed(_) => 1,
+        }
+    }
+
+    /// Whether the two directions of a connection are independent to its end.
+    pub const fn has_halves(self) -> bool {
+        matches!(self, Self::Told | Self::Closed)
     }
 }

@@ -104,6 +104,30 @@ pub(super) fn short_count(sent: u64, verified: u64) -> FlowError {
     ))
 }
 
+/// The server ends sooner than this end was told.
+pub(super) fn early_end((received, end): Progress) -> FlowError {
+    let of = end.map_or_else(String::new, |end| format!(" of {}", count(end)));
+    protocol(format!("the server said that it was done after {}{of} bytes", count(received)))
+}
+
+/// Nothing has moved for so long.
+pub(super) fn unmoved(
+    seconds: u64,
+    is_of_words: bool,
+    sent_so_far: Progress,
+    received_so_far: Progress,
+) -> FlowError {
+    let moved = format!("{} sent and {} received", sent(sent_so_far), sent(received_so_far));
+    let awaited =
+        if is_of_words { ", and the other end has not said or done its last" } else { "" };
+    network(format!("nothing has moved for {seconds} s after {moved}{awaited}"))
+}
+
+/// The same error, with what may be behind it where the two ends were not told the same: nobody says that elsewhere.
+pub(super) fn of_settings(error: &FlowError, settings: &str) -> FlowError {
+    FlowError { text: format!("{}; {settings}", error.text), ..error.clone() }
+}
+
 /// How much of what was agreed on was sent.
 pub(super) fn sent((done, end): Progress) -> String {
     match end {

@@ -10,9 +10,16 @@
 //!
 //! An end that was stopped before it had sent everything says so on the control connection instead, and no
 //! count follows: the other end could not tell it from the data that is missing.
+//!
+//! Where a kind of peer ends each connection by what both have agreed on (`conventions`), the server's word is one of theirs, the
+//! client takes its FIN back before all is well, and an end that gives up resets.
 
 use pathscope_core::id::Role;
 use pathscope_flow::{Close, Gather, RecvWant, SendWant, Want};
+
+use super::errors::BEFORE_COUNT;
+use super::patience::Patience;
+use crate::conventions::Agreed;
 
 /// Length of the server's word.
 pub(super) const NOTE_BYTES: usize = 16;
@@ -29,6 +36,15 @@ pub(super) struct Farewell {
     /// Bytes of it that were sent or came.
     moved: u8,
     stage: Stage,
+    /// With whom it is another's word that is said. Apart: most flows have none.
+    with: Option<Box<With>>,
+}
+
+#[derive(Debug)]
+struct With {
+    agreed: &'static Agreed,
+    /// For how long nothing may move.
+    patience: Patience,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,7 +53,7 @@ enum Stage {
     Before,
     /// The note is sent, or awaited.
     Note,
-    /// Server: the client's close is awaited.
+    /// The other end's close is awaited.
     Close,
     /// Nothing is left to do.
     Over,
@@ -50,6 +66,8 @@ pub(super) enum Noted {
     Partly,
     /// The server verified so many bytes.
     Count(u64),
+    /// It is the word that all is there.
+    Done,
     /// It is no note.
     Nonsense,
 }
@@ -58,7 +76,32 @@ impl Farewell {
     /// For `role`; the client closes by a reset where that was asked for.
     pub fn new(role: Role, is_rude: bool) -> Self {
         let close = if is_rude { Close::Reset } else { Close::Graceful };
-        Self { role, close, note: [0; NOTE_BYTES], moved: 0, stage: Stage::Before }
+        Self { role, close, note: [0; NOTE_BYTES], moved: 0, stage: Stage::Before, with: None }
+    }
+
+    /// The same with a peer of such conventions.
+    pub fn agreed(role: Role, is_rude: bool, agreed: &'static Agreed) -> Self {
+        let is_rude = is_rude && role == Role::Client;
+        let with = Some(Box::new(With { agreed, patience: Patience::default() }));
+        Self { with, ..Self::new(role, is_rude) }
+    }
+
+    /// By what both have agreed on, where that is another's word.
+    pub fn by(&self) -> Option<&'static Agreed> {
+        self.with.as_ref().map(|with| with.agreed)
+    }
+
+    /// For how long nothing may move then.
+    pub fn patience(&mut self) -> Option<&mut Patience> {
+        self.with.as_mut().map(|with| &mut with.patience)
+    }
+
+    /// How many bytes the server says.
+    fn length(&self) -> usize {
+        match self.by() {
+            Some(agreed) => agreed.done.len(),
+            None => NOTE_BYTES,
+        }
     }
 
     /// All bytes have moved, `verified` of them towards this end; `is_cut`: an end whose word would be the
@@ -72,7 +115,11 @@ impl Farewell {
             (Role::Server, true) => Stage::Close,
             (Role::Client, true) => Stage::Over,
         };
-        if self.role == Role::Server {
+        if self.role == Role::Server
+            && let Some(agreed) = self.by()
+        {
+            self.note[..agreed.done.len()].copy_from_slice(agreed.done);
+        } else if self.role == Role::Server {
             self.note[..8].copy_from_slice(&MAGIC);
             self.note[8..].copy_from_slice(&verified.to_be_bytes());
         }
@@ -82,18 +129,31 @@ impl Farewell {
         }
     }
 
+    /// This end gives up: nothing but a reset tells the other.
+    pub fn break_off(&mut self) {
+        (self.stage, self.close) = (Stage::Over, Close::Reset);
+    }
+
     /// What is wanted for it.
     pub fn want(&self) -> Want {
-        let left = NOTE_BYTES - usize::from(self.moved);
+        let left = self.length() - usize::from(self.moved);
         match (self.stage, self.role) {
             (Stage::Note, Role::Server) => {
                 Want { send: SendWant::Stream { max: left }, ..Want::NOTHING }
             }
             (Stage::Note, Role::Client) => Want { recv: RecvWant::UpTo(left), ..Want::NOTHING },
             // Nothing may come but the end.
-            (Stage::Close, _) => Want { recv: RecvWant::UpTo(1), ..Want::NOTHING },
+            (Stage::Close, Role::Server) => Want { recv: RecvWant::UpTo(1), ..Want::NOTHING },
+            (Stage::Close, Role::Client) => {
+                let close = Some(Close::HalfWrite);
+                Want { recv: RecvWant::UpTo(1), close, ..Want::NOTHING }
+            }
             (Stage::Over, Role::Client) => Want { close: Some(self.close), ..Want::NOTHING },
-            (Stage::Over | Stage::Before, _) => Want::NOTHING,
+            (Stage::Over, Role::Server) => {
+                let close = self.by().map(|_| self.close);
+                Want { close, ..Want::NOTHING }
+            }
+            (Stage::Before, _) => Want::NOTHING,
         }
     }
 
@@ -104,13 +164,13 @@ impl Farewell {
 
     /// What is left of the note to send.
     pub fn gather(&self, gather: &mut Gather<'_>) {
-        gather.copy(&self.note[usize::from(self.moved)..]);
+        gather.copy(&self.note[usize::from(self.moved)..self.length()]);
     }
 
     /// The kernel took some of it.
     pub fn sent(&mut self, amount: usize) {
         self.moved += amount as u8;
-        if usize::from(self.moved) >= NOTE_BYTES {
+        if usize::from(self.moved) >= self.length() {
             self.stage = Stage::Close;
         }
     }
@@ -121,11 +181,17 @@ impl Farewell {
             return (bytes.len(), Noted::Nonsense);
         }
         let start = usize::from(self.moved);
-        let taken = bytes.len().min(NOTE_BYTES - start);
+        let taken = bytes.len().min(self.length() - start);
         self.note[start..start + taken].copy_from_slice(&bytes[..taken]);
         self.moved += taken as u8;
-        if usize::from(self.moved) < NOTE_BYTES {
+        if usize::from(self.moved) < self.length() {
             return (taken, Noted::Partly);
+        }
+        if let Some(agreed) = self.by() {
+            let is_rude = self.close == Close::Reset;
+            self.stage = if is_rude { Stage::Over } else { Stage::Close };
+            let is_done = self.note[..agreed.done.len()] == *agreed.done;
+            return (taken, if is_done { Noted::Done } else { Noted::Nonsense });
         }
         self.stage = Stage::Over;
         let count = self.note.last_chunk().map(|count| u64::from_be_bytes(*count));
@@ -135,18 +201,29 @@ impl Farewell {
         }
     }
 
-    /// The other end is gone, or nothing more will be heard of it: a farewell that waited for that is over. Whether it
-    /// is as it should be.
-    pub fn end(&mut self) -> bool {
-        if self.stage == Stage::Close {
+    /// The other end is gone, by a reset or not, or nothing more will be heard of it: a farewell that waited for that is over.
+    /// Whether it is as it should be.
+    pub fn end(&mut self, by_reset: bool) -> bool {
+        // A client may close as it likes. What it hears of its own close is the server's.
+        if self.stage == Stage::Close && !(by_reset && self.role == Role::Client) {
             self.stage = Stage::Over;
         }
         self.stage == Stage::Over
     }
 
+    /// When that is, of a connection that ends now.
+    pub fn moment(&self) -> &'static str {
+        match (self.by(), self.stage) {
+            (None, _) => BEFORE_COUNT,
+            (Some(_), Stage::Close) => "after the server had said that it was done",
+            (Some(_), _) => "before the server had said that it was done",
+        }
+    }
+
     /// Whether this end closed by a reset.
     pub fn is_reset(&self) -> bool {
-        self.role == Role::Client && self.stage == Stage::Over && self.close == Close::Reset
+        let may_reset = self.role == Role::Client || self.by().is_some();
+        may_reset && self.stage == Stage::Over && self.close == Close::Reset
     }
 
     /// Whether data still moves.

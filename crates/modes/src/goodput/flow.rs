@@ -1,19 +1,29 @@
-//! A goodput flow: its two halves, and in `pushpull` whose turn it is.
+//! A goodput flow: its two halves, and in `pushpull` whose turn it is. How it ends on its own connection, where it does, is
+//! `leaving`'s.
+
+mod leaving;
+mod turns;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
+    ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Split, Totals,
+    Want,
 };
 
-use super::errors::BEFORE_COUNT;
-use super::farewell::{Farewell, Noted};
+use self::turns::Turns;
+use super::farewell::Farewell;
+use super::parting::Parting;
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
+use crate::conventions::StreamEnd;
 use crate::flows::phase_of;
 use crate::load::{Extent, FlowReceived, Pattern};
 use crate::mode::Mode;
 use crate::pattern::SessionKey;
+
+/// At least so much is taken where words are looked for behind data.
+const LEAST_RECEIVED: usize = 64;
 
 /// One end of one connection of a goodput test.
 #[derive(Debug)]
@@ -23,47 +33,8 @@ pub struct GoodputFlow {
     turns: Option<Turns>,
     /// How it ends by itself; absent where all sockets stay open until both ends have reported.
     farewell: Option<Farewell>,
-}
-
-/// `pushpull`: the client sends a segment, then the server sends one, and so on.
-#[derive(Clone, Copy, Debug)]
-struct Turns {
-    /// Length of a segment this end sends, and of one it receives.
-    send_bytes: u64,
-    receive_bytes: u64,
-    sends_first: bool,
-    /// Of both directions together, where that is agreed on.
-    total: Option<u64>,
-}
-
-impl Turns {
-    /// As `role` takes them.
-    fn of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Self {
-        let (push, pull) = (plan.push_bytes.0, plan.pull_bytes.0);
-        let sends_first = role == Role::Client;
-        let (send_bytes, receive_bytes) = if sends_first { (push, pull) } else { (pull, push) };
-        Self { send_bytes, receive_bytes, sends_first, total }
-    }
-
-    /// How many bytes this end may send now, having sent and received so many.
-    fn may_send(&self, (sent, received): (u64, u64)) -> u64 {
-        let cycles_received = received / self.receive_bytes;
-        let turns = if self.sends_first { cycles_received + 1 } else { cycles_received };
-        let left = self.total.map_or(u64::MAX, |total| total.saturating_sub(sent + received));
-        turns.saturating_mul(self.send_bytes).saturating_sub(sent).min(left)
-    }
-
-    /// How much of `total` this end sends: whole segments in turn, the last one cut short.
-    fn share(&self, total: u64) -> u64 {
-        let cycle = self.send_bytes + self.receive_bytes;
-        let rest = total % cycle;
-        let of_rest = if self.sends_first {
-            rest.min(self.send_bytes)
-        } else {
-            rest.saturating_sub(self.receive_bytes)
-        };
-        total / cycle * self.send_bytes + of_rest
-    }
+    /// How it ends where only the client knows when.
+    parting: Option<Box<Parting>>,
 }
 
 impl GoodputFlow {
@@ -89,7 +60,36 @@ impl GoodputFlow {
             ),
             turns,
             farewell,
+            parting: None,
         }
+    }
+
+    /// The same flow with a peer whose streams end so.
+    #[must_use]
+    pub fn ending(mut self, plan: &GoodputPlan, role: Role, end: StreamEnd) -> Self {
+        match end {
+            StreamEnd::Told | StreamEnd::Closed => {}
+            StreamEnd::Agreed(agreed) => {
+                let is_rude = plan.ends_rudely(self.id());
+                self.farewell = Some(Farewell::agreed(role, is_rude, agreed));
+                self.receiver.hears_nothing_else();
+                // Where half goes each way, both halves are as long.
+                if let (Pattern::Duplex, Some(total)) = (plan.pattern, plan.transfer_of(self.id()))
+                {
+                    self.sender.ends_at(total.div_ceil(2));
+                    self.receiver.ends_at(total.div_ceil(2));
+                }
+            }
+            StreamEnd::Word(terms) => {
+                self.farewell = None;
+                self.parting = Some(Box::new(Parting::new(role, terms)));
+                self.receiver.hears_nothing_else();
+                if role == Role::Server {
+                    self.receiver.ends_as_told();
+                }
+            }
+        }
+        self
     }
 
     /// What it received, beside others in the same window.
@@ -131,60 +131,15 @@ impl GoodputFlow {
 
     /// In `pushpull`, an end that has all that the other will ever send, and less than was agreed or
     /// nothing being agreed, has had its last turn.
-    fn end_turns(&mut self) {
+    fn end_turns(&mut self, shared: &GoodputShared) {
         let is_less = |turns: Turns| turns.total.is_none() || self.receiver.is_cut;
         if self.receiver.is_done() && self.turns.is_some_and(is_less) {
-            self.sender.end_here();
+            self.sender.end_here(shared);
         }
     }
 
     fn is_exchanged(&self) -> bool {
         self.sender.is_done() && self.receiver.is_done()
-    }
-
-    /// Takes leave as soon as all bytes have moved. Of the two, the server's stream is the one that the
-    /// note follows.
-    fn take_leave(&mut self) {
-        if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
-            let is_server = farewell.role == Role::Server;
-            let is_cut = if is_server { self.sender.is_cut } else { self.receiver.is_cut };
-            farewell.begin(self.receiver.position, is_cut);
-        }
-    }
-
-    /// What a connection that is replaced is told after its bytes have moved. Whether it was that.
-    fn hear_leave(&mut self, event: Event) {
-        self.take_leave();
-        let Some(farewell) = &mut self.farewell else { return };
-        if farewell.is_before() {
-            return;
-        }
-        let ends = matches!(
-            event,
-            Event::PeerClosed(_) | Event::Reset { .. } | Event::PeerFailed | Event::Stop
-        );
-        if !ends || farewell.end() || event == Event::Stop {
-            return;
-        }
-        self.receiver.fail(match event {
-            Event::Reset { errno, .. } => errors::reset(errno, BEFORE_COUNT),
-            Event::PeerFailed => errors::failed_there("before both had agreed on their counts"),
-            _ => errors::closed_early(BEFORE_COUNT),
-        });
-    }
-
-    fn hear_note(&mut self, bytes: &[u8]) -> Consumed {
-        let Some(farewell) = &mut self.farewell else { return Consumed(bytes.len()) };
-        let (taken, noted) = farewell.received(bytes);
-        match noted {
-            Noted::Partly => {}
-            Noted::Count(count) if count == self.sender.position => {}
-            Noted::Count(count) => {
-                self.receiver.fail(errors::short_count(self.sender.position, count));
-            }
-            Noted::Nonsense => self.receiver.fail(errors::too_many(self.receiver.position)),
-        }
-        Consumed(taken)
     }
 }
 
@@ -211,26 +166,37 @@ impl Machine for GoodputFlow {
     }
 
     fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
+        let due = self.keep_time(shared, now);
         if self.is_failed() {
             // What fails while the run goes on is reset, so that the other end hears of it at once.
-            let reset = self.farewell.is_some().then_some(Close::Reset);
+            let resets = self.farewell.is_some() || self.parting.is_some();
+            let reset = resets.then_some(Close::Reset);
             return Want { close: self.receiver.close.take().or(reset), ..Want::NOTHING };
         }
         self.take_leave();
         if let Some(farewell) = self.farewell.as_ref().filter(|it| !it.is_before()) {
-            return farewell.want();
+            return Want { wake: due, ..farewell.want() };
         }
         let moved = (self.sender.position, self.receiver.position);
         let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(moved));
         let (send, wake) = self.sender.offer(shared, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
-        if self.is_exchanged() && self.farewell.is_some() {
+        if self.is_exchanged() && self.is_before_leave() {
             // Its time was up, and that was all there was.
             return self.want(shared, now);
         }
         let receive = self.receiver.want(shared, now);
-        let wake = [wake, receive.wake].into_iter().flatten().min();
+        let wake = [wake, receive.wake, due].into_iter().flatten().min();
         let Want { recv, close, weigh, .. } = receive;
+        if let Some(parting) = &self.parting {
+            let Want { send: word, recv: discarded, close: parted, .. } = parting.want();
+            let send = if parting.is_before() { send } else { word };
+            let recv = match recv {
+                RecvWant::UpTo(bytes) => RecvWant::UpTo(bytes.max(LEAST_RECEIVED)),
+                RecvWant::Nothing | RecvWant::Any => discarded,
+            };
+            return Want { send, recv, wake, close: close.or(parted), weigh, ..Want::NOTHING };
+        }
         let close = close.or_else(|| self.sender.parting(shared));
         Want { send, recv, wake, close, weigh, ..Want::NOTHING }
     }
@@ -241,15 +207,18 @@ impl Machine for GoodputFlow {
         lane: Lane,
         gather: &mut Gather<'data>,
     ) {
-        match &self.farewell {
-            Some(farewell) if farewell.sends() => farewell.gather(gather),
+        match (&self.farewell, &self.parting) {
+            (Some(farewell), _) if farewell.sends() => farewell.gather(gather),
+            (_, Some(parting)) if parting.speaks() => parting.gather(gather),
             _ => self.sender.gather(shared, lane, gather),
         }
     }
 
     fn sent(&mut self, shared: &mut GoodputShared, lane: Lane, amount: usize, at: Tick) {
-        match &mut self.farewell {
-            Some(farewell) if farewell.sends() => farewell.sent(amount),
+        self.note_moved(at);
+        match (&mut self.farewell, &mut self.parting) {
+            (Some(farewell), _) if farewell.sends() => farewell.sent(amount),
+            (_, Some(parting)) if parting.speaks() => parting.sent(amount),
             _ => self.sender.sent(shared, lane, amount, at),
         }
     }
@@ -262,11 +231,20 @@ impl Machine for GoodputFlow {
         meta: RecvMeta,
         now: Tick,
     ) -> Consumed {
+        if self.parting.is_some() {
+            return self.received_before_parting(shared, (lane, meta), bytes, now);
+        }
         if self.farewell.is_none() {
             return self.receiver.received(shared, lane, bytes, meta, now);
         }
+        self.note_moved(now);
         if self.is_exchanged() {
             return self.hear_note(bytes);
+        }
+        if let Some(before) = self.early_end(shared, bytes) {
+            let _ = self.receiver.received(shared, lane, &bytes[..before], meta, now);
+            self.receiver.fail(errors::early_end(self.receiver.progress()));
+            return Consumed(bytes.len());
         }
         // What follows the data is presented again, as the note that it may be.
         let data = &bytes[..bytes.len().min(self.receiver.room())];
@@ -277,20 +255,25 @@ impl Machine for GoodputFlow {
     }
 
     fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
+        if event == Event::Stop && self.breaks_off() {
+            return self.break_off(shared, now);
+        }
         self.hear_leave(event);
+        self.hear_parting(shared, event, now);
         self.sender.event(shared, event, now);
         self.receiver.event(shared, event, now);
         let is_closed = shared.conventions.end.is_closed();
         if matches!(event, Event::PeerTotal(_))
             || matches!(event, Event::PeerClosed(_)) && is_closed
         {
-            self.end_turns();
+            self.end_turns(shared);
         }
         self.take_leave();
     }
 
     fn phase(&self) -> Phase {
-        let has_parted = self.farewell.as_ref().is_none_or(Farewell::is_over);
+        let has_parted = self.farewell.as_ref().is_none_or(Farewell::is_over)
+            && self.parting.as_ref().is_none_or(|parting| parting.is_over());
         let has_received = self.receiver.is_done() && has_parted;
         match phase_of(self.is_failed(), self.sender.is_done(), has_received) {
             Phase::SendingDone => Phase::SendingDone.max(self.receiver.least_phase()),
@@ -303,7 +286,9 @@ impl Machine for GoodputFlow {
     }
 
     fn error(&self) -> Option<FlowError> {
-        self.receiver.error().or_else(|| self.sender.error())
+        let error = self.receiver.error().or_else(|| self.sender.error())?;
+        let agreed = self.farewell.as_ref().and_then(Farewell::by);
+        Some(agreed.map_or_else(|| error.clone(), |it| errors::of_settings(&error, it.settings)))
     }
 
     fn ended_at(&self) -> Option<Tick> {
@@ -321,7 +306,7 @@ impl Split for GoodputFlow {
     }
 
     fn join(sender: Sender, receiver: Receiver) -> Self {
-        Self { sender, receiver, turns: None, farewell: None }
+        Self { sender, receiver, turns: None, farewell: None, parting: None }
     }
 
     fn split_shared(shared: GoodputShared) -> (GoodputShared, GoodputShared) {

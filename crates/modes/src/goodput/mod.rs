@@ -12,6 +12,8 @@ mod flow;
 mod limits;
 mod mode;
 mod pace;
+mod parting;
+mod patience;
 mod plan;
 mod presentation;
 mod receive;

@@ -106,6 +106,26 @@ impl Receiver {
         }
     }
 
+    /// The other end says where the stream ends, whatever the plan does.
+    pub(super) fn ends_as_told(&mut self) {
+        self.ends_at = NOT_KNOWN;
+    }
+
+    /// Of an end that is not told elsewhere that the other was stopped: who closes early has done so.
+    pub(super) fn hears_nothing_else(&mut self) {
+        self.may_overtake = false;
+    }
+
+    /// The plan states another end.
+    pub(super) fn ends_at(&mut self, end: u64) {
+        self.ends_at = end;
+    }
+
+    /// Whether bytes at this place are not those that are to come there, wherever it is that they are compared.
+    pub(super) fn is_wrong_there(&self, shared: &GoodputShared, place: u64, bytes: &[u8]) -> bool {
+        shared.conventions.payload.first_wrong(self.key, place, bytes).is_some()
+    }
+
     /// What may be taken now.
     fn appetite(&self, shared: &GoodputShared) -> RecvWant {
         if !self.is_started() || self.is_done() || self.closed || self.error.is_some() {

@@ -57,7 +57,8 @@ impl Flow<GoodputPlan> for GoodputFlow {
     }
 
     fn begin(plan: &GoodputPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        Self::new(plan, begin.role, begin.key, flow)
+        let end = begin.conventions.end;
+        Self::new(plan, begin.role, begin.key, flow).ending(plan, begin.role, end)
     }
 
     fn run<R: Runner<Self>>(runner: R, in_halves: bool) -> R::Output {

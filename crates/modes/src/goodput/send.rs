@@ -59,6 +59,25 @@ impl Sender {
         }
     }
 
+    /// The plan states another end.
+    pub(super) fn ends_at(&mut self, end: u64) {
+        (self.end, self.sends) = (Some(end), end > 0);
+    }
+
+    /// When its time is up; never, where none was stated or it has not started.
+    pub(super) const fn stops_at(&self) -> Tick {
+        self.stop_at
+    }
+
+    /// Until when it pauses by itself, if it does.
+    pub(super) fn pause(&self, now: Tick) -> Option<Tick> {
+        self.bursts.pause(now)
+    }
+
+    pub(super) fn is_started(&self) -> bool {
+        self.started != Tick::NEVER
+    }
+
     /// What may be sent now, at most `most` bytes, and when to ask again if that is nothing.
     pub(super) fn offer(
         &mut self,
@@ -71,7 +90,7 @@ impl Sender {
             return (SendWant::Nothing, None);
         }
         if now >= self.stop_at {
-            self.time_is_up();
+            self.time_is_up(shared);
         }
         let wake = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
         let left = self.end.map_or(u64::MAX, |end| end - self.position).min(most);
@@ -89,18 +108,20 @@ impl Sender {
         }
     }
 
-    fn time_is_up(&mut self) {
+    fn time_is_up(&mut self, shared: &GoodputShared) {
         if self.gone_at != Tick::NEVER && !self.is_done() {
-            self.stop_at = Tick::NEVER;
             self.fail(errors::failed_there(&self.while_sending()));
         }
-        self.end_here();
+        // Once: a message that was begun is finished.
+        self.stop_at = Tick::NEVER;
+        self.end_here(shared);
     }
 
-    /// The stream ends where it stands.
-    pub(super) fn end_here(&mut self) {
-        self.is_cut |= self.end.is_some_and(|end| self.position < end);
-        self.end = Some(self.end.map_or(self.position, |end| end.min(self.position)));
+    /// The stream ends where it stands, or where a message does that was begun.
+    pub(super) fn end_here(&mut self, shared: &GoodputShared) {
+        let here = self.position.next_multiple_of(shared.conventions.end.message_bytes());
+        self.is_cut |= self.end.is_some_and(|end| here < end);
+        self.end = Some(self.end.map_or(here, |end| end.min(here)));
     }
 
     /// Bytes sent, and where the stream ends.
@@ -192,7 +213,7 @@ impl Machine for Sender {
                 self.stop_at =
                     shared.duration_ns.map_or(Tick::NEVER, |duration| begun.plus_nanos(duration));
             }
-            Event::Stop => self.end_here(),
+            Event::Stop => self.end_here(shared),
             Event::PeerFailed if !self.is_done() => {
                 self.gone_at = self.gone_at.min(now);
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));

@@ -137,7 +137,8 @@ impl<M: InDocuments> NewWorker<'_, M> {
             let socket = Some(Arc::clone(socket));
             remote.change_lane(LaneChange { flow: group.first, lane, socket });
         }
-        let in_halves = placement.is_in_halves(plan);
+        let ends_apart = setting.begin.conventions.end.has_halves();
+        let in_halves = ends_apart && placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
         let outcome_of = move |finished| {
             WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished)

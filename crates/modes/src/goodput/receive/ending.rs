@@ -60,7 +60,7 @@ impl Receiver {
     }
 
     /// What has come is all that comes of it here.
-    pub(super) fn end_here(&mut self, shared: &mut GoodputShared, now: Tick) {
+    pub(in crate::goodput) fn end_here(&mut self, shared: &mut GoodputShared, now: Tick) {
         self.judge(shared);
         self.told(self.position, shared, now);
     }
