@@ -3,6 +3,9 @@
 //!
 //! Not here: the result document, which is written when a run ends.
 
+mod changes;
+
+pub use self::changes::{ConnectionProgress, PathChange};
 use crate::counters::HostActivity;
 use crate::id::FlowId;
 use crate::record::{FlowError, FlowFacts};
@@ -33,6 +36,10 @@ pub enum Entry {
     Sender(Box<SenderRow>),
     /// Things that were measured one by one, in the order in which they ended on each flow.
     Each(Box<[Each]>),
+    /// What went through one connection in a report interval.
+    Progress(Box<ConnectionProgress>),
+    /// Something happened to a path of a session.
+    Path(Box<PathChange>),
 }
 
 /// The connections of one session over one interval.

@@ -31,6 +31,8 @@ pub struct Wants {
     pub status: bool,
     /// Steps of sessions.
     pub steps: bool,
+    /// What went through each connection, in each report interval.
+    pub progress: bool,
 }
 
 /// What is known before anything moves.

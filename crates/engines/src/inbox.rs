@@ -13,6 +13,8 @@ use pathscope_os::{OsError, Socket, Waker};
 /// What a session tells a worker.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Command {
+    /// From now on every report comes with what went through each flow: [`Notice::Flows`].
+    TellFlows,
     /// Something happened.
     Tell {
         /// To this flow; `None`: to all.
@@ -31,6 +33,15 @@ pub enum Command {
 /// What a worker tells its session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Notice<R> {
+    /// What went through each flow until an interval passed, where that is to be told; its report follows.
+    Flows {
+        /// The interval's begin.
+        start: Tick,
+        /// Its end.
+        end: Tick,
+        /// Each flow, since it started.
+        flows: Vec<(FlowId, Totals)>,
+    },
     /// A flow changed its phase.
     Phase {
         /// Which.

@@ -48,10 +48,13 @@ impl Console {
             Entry::Opened(_)
             | Entry::Status(_)
             | Entry::StreamOpened(_)
-            | Entry::StreamStatus(_) => Verbosity::Status,
+            | Entry::StreamStatus(_)
+            | Entry::Path(_) => Verbosity::Status,
             Entry::Step(_) => Verbosity::Steps,
             // Told by whoever found it, and at the end of the whole.
-            Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) => return,
+            Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) => {
+                return;
+            }
         };
         if self.verbosity < least {
             return;

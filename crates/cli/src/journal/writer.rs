@@ -99,6 +99,7 @@ impl Writer {
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Status)),
                 steps: shown.steps
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
+                progress: shown.progress,
             },
         });
         let shared = Arc::clone(&desk);

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use pathscope_core::id::FlowId;
 use pathscope_core::record::OffCpu;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{ClockNeed, Event, Machine, Shared, Transport};
+use pathscope_flow::{ClockNeed, Event, Machine, Shared, Totals, Transport};
 use pathscope_os::Waker;
 
 use super::{Called, EventLoop, Medium, Pause, Slot, SlotState};
@@ -22,6 +23,8 @@ const KEPT_NS: u64 = 500_000;
 
 /// A report that was taken when it was due, and is to be told.
 pub(super) struct Kept<R> {
+    /// What went through each flow until then, where that is to be told, too.
+    flows: Option<Notice<R>>,
     notice: Notice<R>,
     /// Until when it may be kept.
     latest: Tick,
@@ -200,6 +203,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                     self.notify(place, event);
                 }
             }
+            Command::TellFlows => self.tells_flows = true,
             Command::Admit => self.admit_all(),
             Command::Lanes => self.change_lanes(),
             Command::Abandon => self.left = Some(Ended::Abandoned),
@@ -268,8 +272,16 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let (index, start) = (self.reports.index(), self.reports.begin());
         let end = self.reports.cut_at(self.now);
         self.reports.advance(end);
+        let flows = self.tells_flows.then(|| Notice::Flows { start, end, flows: self.totals() });
         let notice = Notice::Report { index, start, end, report };
-        self.kept = Some(Kept { notice, latest: self.now.plus_nanos(KEPT_NS) });
+        self.kept = Some(Kept { flows, notice, latest: self.now.plus_nanos(KEPT_NS) });
+    }
+
+    /// What went through each flow so far. Those that are gone, so that others may come, are left out.
+    fn totals(&self) -> Vec<(FlowId, Totals)> {
+        let is_there = |slot: &&Slot<M>| self.succession.is_none() || slot.state != SlotState::Over;
+        let there = self.slots.iter().filter(is_there);
+        there.map(|slot| (slot.machine.id(), slot.machine.totals())).collect()
     }
 
     /// Tells the report that was taken, unless a timer is due soon or has woken a flow that had no visit yet, or a send is in flight.
@@ -286,8 +298,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     }
 
     fn tell(&mut self) {
-        if let Some(Kept { notice, .. }) = self.kept.take() {
+        if let Some(Kept { flows, notice, .. }) = self.kept.take() {
             self.count_drops();
+            flows.into_iter().for_each(|flows| self.outbox.send(flows));
             self.outbox.send(notice);
         }
     }

@@ -96,6 +96,8 @@ pub(crate) struct EventLoop<M: Machine, S> {
     last_woken: Option<usize>,
     /// A report to be told.
     kept: Option<Kept<ReportOf<M>>>,
+    /// Whether each comes with what went through each flow.
+    tells_flows: bool,
     inbox: Inbox,
     outbox: Outbox<ReportOf<M>>,
     reports: Reports,
@@ -200,6 +202,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             timers: Timers::new(slots.len()),
             last_woken: None,
             kept: None,
+            tells_flows: false,
             inbox: worker.inbox,
             outbox: worker.outbox,
             reports: Reports::new(terms.start, terms.report_every, terms.begin.max(now)),

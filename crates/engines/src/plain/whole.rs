@@ -47,7 +47,7 @@ impl<R: Send + 'static> Whole<R> {
     pub fn outbox(self: &Arc<Self>, half: Half) -> Outbox<R> {
         let whole = Arc::clone(self);
         Outbox::into_sink(move |notice| match notice {
-            Notice::Report { .. } => whole.pass_on(notice),
+            Notice::Flows { .. } | Notice::Report { .. } => whole.pass_on(notice),
             Notice::Phase { flow, phase, totals, at, error } => {
                 whole.advance(half, (flow, phase, totals), at, error);
             }

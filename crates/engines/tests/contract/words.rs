@@ -99,6 +99,32 @@ fn reports_follow_each_other_without_a_gap_and_count_every_byte_once() {
 }
 
 #[test]
+fn who_asks_is_told_what_went_through_each_flow() {
+    everywhere(|engine, wait| {
+        let (here, there) = pair(STREAM, &Settings::default());
+        let bytes = 3 << 20;
+        let sender = Stream::new(0, bytes, 0);
+        let sender = start(engine, terms(wait, STREAM), vec![(sender, vec![here])], Bench::new());
+        sender.remote.send(Command::TellFlows);
+        let terms = terms(wait, STREAM);
+        let receiver = Stream::new(0, 0, bytes);
+        let receiver = start(engine, terms, vec![(receiver, vec![there])], Bench::new());
+        receiver.finish();
+        sender.finish();
+        let told = sender.notices.try_iter().filter_map(|notice| match notice {
+            Notice::Flows { flows, .. } => Some(flows),
+            _ => None,
+        });
+        let told: Vec<_> = told.flatten().map(|(_, totals)| totals.sent).collect();
+        assert!(told.is_sorted(), "{engine} {wait}: {told:?}");
+        assert_eq!(told.last(), Some(&bytes), "{engine} {wait}");
+        let untold = receiver.notices.try_iter();
+        let is_told = |notice| matches!(notice, Notice::Flows { .. });
+        assert!(!untold.into_iter().any(is_told), "{engine} {wait}: nobody asked");
+    });
+}
+
+#[test]
 fn reports_are_made_while_nothing_moves() {
     everywhere(|engine, wait| {
         let (here, _there) = pair(STREAM, &Settings::default());

@@ -8,6 +8,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
+use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::Tally;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
@@ -37,6 +38,8 @@ pub(crate) enum SessionMessage {
         error: RunError,
         tried: [Tick; 2],
     },
+    /// Something happened to a path.
+    PathChanged { change: Box<Transition>, at: Tick },
     /// No flow of this group will come any more.
     NoMoreFlows { group: GroupId },
     /// A flow changed its phase.
@@ -50,6 +53,8 @@ pub(crate) enum SessionMessage {
     },
     /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
     Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
+    /// What went through each flow of a worker until an interval passed.
+    Progress { start: Tick, end: Tick, flows: Vec<(FlowId, Totals)> },
     /// A worker's report of one interval.
     Interval { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, tally: Tally },
     /// A worker has ended.

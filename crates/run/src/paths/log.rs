@@ -10,6 +10,7 @@ use pathscope_modes::paths::{PathFacts, PathsSeen, TRANSITIONS_TOLD, Transition}
 use pathscope_os::{Waker, clock};
 
 use super::radio::Radio;
+use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::threads::lock;
 
 /// The monitor of the paths, as its session sees it.
@@ -41,12 +42,19 @@ pub(crate) struct Log {
     radios: Vec<Radio>,
     transitions: Vec<(Tick, Transition)>,
     omitted: u64,
+    /// Who is told of each at once.
+    session: Option<Inbox>,
     /// Whether the server is gone, and how often it was back after that.
     is_gone: bool,
     resumptions: u64,
 }
 
 impl Log {
+    /// Nothing yet; who is told of what happens.
+    pub fn new(session: Inbox) -> Self {
+        Self { session: Some(session), ..Self::default() }
+    }
+
     /// Something happened to a path, or to all.
     pub fn add(
         &mut self,
@@ -60,7 +68,12 @@ impl Log {
             return;
         }
         let (path, what) = (lane.map(|lane| lane.0), what.to_owned());
-        self.transitions.push((at, Transition { at_ns: 0, path, interface, what, why }));
+        let change = Transition { at_ns: 0, path, interface, what, why };
+        if let Some(session) = &self.session {
+            let change = Box::new(change.clone());
+            session.post(SessionMessage::PathChanged { change, at });
+        }
+        self.transitions.push((at, change));
     }
 
     pub fn facts_of(&mut self, lane: Lane) -> &mut PathFacts {

@@ -13,13 +13,15 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
-    Connection, Each, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
+    Connection, ConnectionProgress, Each, Ended, Entry, KernelView, PathChange, Status, Step, Stream,
+    StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_flow::{Group, Totals};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::ConnectionEnd;
 use pathscope_modes::mode::ToldAs;
+use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
@@ -41,6 +43,8 @@ pub struct Wants {
     pub steps: bool,
     /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
     pub each: bool,
+    /// What went through each connection in each report interval.
+    pub progress: bool,
 }
 
 /// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.
@@ -162,6 +166,8 @@ struct Held {
     peer: Option<PeerEnd>,
     /// What the kernel had sent again when this end reported.
     retransmits: Option<u64>,
+    /// What had gone through it when it was told of last, and when that was, since the start of the test.
+    told: (Totals, u64),
 }
 
 impl SessionJournal {
@@ -256,7 +262,8 @@ impl SessionJournal {
             return;
         }
         let (since, socket) = (at, Arc::downgrade(socket));
-        let held = Held { facts, since, until: None, socket, peer: None, retransmits: None };
+        let told = (Totals::default(), at.nanos_since(self.started));
+        let held = Held { facts, since, until: None, socket, peer: None, retransmits: None, told };
         self.connections.insert(flow, held);
     }
 
@@ -304,6 +311,10 @@ impl SessionJournal {
     /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
     fn is_over(&mut self, facts: FlowFacts, at: Tick) {
         let (flow, has_failed) = (facts.flow, facts.error.is_some());
+        if self.wants_progress() {
+            let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
+            self.progress_of(flow, totals, (Tick::ZERO, at));
+        }
         let Some(held) = self.connections.get_mut(&flow) else { return };
         (held.facts, held.until) = (facts, Some(at));
         let says = match self.peer {
@@ -509,6 +520,50 @@ impl SessionJournal {
                 }))
             }),
         }
+    }
+
+    /// Whether somebody reads what went through each connection in each interval.
+    pub fn wants_progress(&self) -> bool {
+        self.journal.wants().progress
+    }
+
+    /// An interval has passed in which so much went through each flow, from the start of the test on.
+    pub fn progress(&mut self, flows: &[(FlowId, Totals)], times: (Tick, Tick)) {
+        for &(flow, totals) in flows {
+            self.progress_of(flow, totals, times);
+        }
+    }
+
+    fn progress_of(&mut self, flow: FlowId, totals: Totals, (start, end): (Tick, Tick)) {
+        let started = self.started;
+        let Some(held) = self.connections.get_mut(&flow).filter(|held| held.until.is_none()) else {
+            return;
+        };
+        let (told, told_ns) = held.told;
+        let [start_ns, end_ns] = [start, end].map(|at| at.nanos_since(started));
+        // Of a direction that another thread has, this one says nothing.
+        let sent = totals.sent.max(told.sent);
+        let received = totals.received.max(told.received);
+        held.told = (Totals { sent, received }, end_ns);
+        let progress = ConnectionProgress {
+            start_ns: start_ns.max(told_ns).min(end_ns),
+            end_ns,
+            flow,
+            sent_bytes: sent - told.sent,
+            received_bytes: received - told.received,
+            ..ConnectionProgress::default()
+        };
+        self.write(end, |at_ns, session| {
+            Entry::Progress(Box::new(ConnectionProgress { at_ns, session, ..progress }))
+        });
+    }
+
+    /// Something happened to a path.
+    pub fn path_changed(&self, change: Transition, at: Tick) {
+        let Transition { path, interface, what, why, .. } = change;
+        self.write(at, |at_ns, session| {
+            Entry::Path(Box::new(PathChange { at_ns, path, interface, what, why, session }))
+        });
     }
 
     /// Writes something down that happened then, with the session that it is of.

@@ -347,6 +347,12 @@ impl RunningTest {
         self.workers.iter().for_each(|worker| worker.remote.tell(None, event));
     }
 
+    /// Has the workers of connections tell what went through each of them with every report.
+    pub fn tell_flows(&self) {
+        let told = self.workers.iter().filter(|worker| self.tells_connections(worker.group));
+        told.for_each(|worker| worker.remote.send(Command::TellFlows));
+    }
+
     /// Ends every flow at once, with what it has.
     pub fn abandon(&self) {
         self.workers.iter().for_each(|worker| worker.remote.send(Command::Abandon));

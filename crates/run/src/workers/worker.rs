@@ -194,6 +194,9 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 Notice::Phase { flow, phase, totals, at, error } => {
                     SessionMessage::Phase { group, flow, phase, totals, at, error }
                 }
+                Notice::Flows { start, end, flows } => {
+                    SessionMessage::Progress { start, end, flows }
+                }
                 Notice::Report { index, start, end, report } => {
                     let tally = M::tally(report);
                     SessionMessage::Interval { group, worker: number, index, start, end, tally }

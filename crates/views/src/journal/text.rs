@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pathscope_core::journal::{Connection, Entry, Stream};
+use pathscope_core::journal::{Connection, Entry, PathChange, Stream};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use super::{Table, columns};
@@ -54,7 +54,7 @@ fn status(table: Table, entry: &Entry, widths: &[usize]) -> Option<String> {
 pub fn line(entry: &Entry) -> Option<String> {
     let text = match entry {
         // A file for programs.
-        Entry::Activity(_) | Entry::Sender(_) => return None,
+        Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) => return None,
         Entry::Status(_) => return row(Table::Status, entry),
         Entry::StreamStatus(_) => return row(Table::StreamStatus, entry),
         Entry::StreamOpened(stream) => {
@@ -74,6 +74,11 @@ pub fn line(entry: &Entry) -> Option<String> {
         }
         Entry::Step(step) => {
             format!("[{}] {}: {}\n", columns::seconds(step.at_ns), step.session, step.text)
+        }
+        Entry::Path(change) => {
+            let PathChange { at_ns, interface, what, why, .. } = change.as_ref();
+            let which = if interface.is_empty() { "paths" } else { "path " };
+            format!("[{}] {which}{interface} {what}: {why}\n", columns::seconds(*at_ns))
         }
     };
     Some(text)
@@ -209,6 +214,23 @@ mod tests {
         ] {
             assert!(header[..end].ends_with(name), "{name} ends at {end}: {header}");
         }
+    }
+
+    #[test]
+    fn what_becomes_of_a_path_has_a_line() {
+        let change = PathChange {
+            at_ns: 1_500_000_000,
+            path: Some(1),
+            interface: "wlan1".to_owned(),
+            what: "down".to_owned(),
+            why: "its link is gone".to_owned(),
+            ..PathChange::default()
+        };
+        let said = line(&Entry::Path(Box::new(change.clone())));
+        assert_eq!(said.as_deref(), Some("[1.500] path wlan1 down: its link is gone\n"));
+        let all = PathChange { path: None, interface: String::new(), ..change };
+        let said = line(&Entry::Path(Box::new(all)));
+        assert_eq!(said.as_deref(), Some("[1.500] paths down: its link is gone\n"));
     }
 
     #[test]

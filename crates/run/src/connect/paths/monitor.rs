@@ -4,8 +4,8 @@
 
 use std::io::{Error, ErrorKind};
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -21,7 +21,7 @@ use super::open::{self, Candidate, Hold, Opened};
 use crate::connect::Orders;
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
-use crate::paths::log::PathsRemote;
+use crate::paths::log::{Log, PathsRemote};
 use crate::paths::radio::Radios;
 use crate::threads::{self, lock};
 
@@ -40,7 +40,8 @@ pub(crate) fn start(orders: Orders, names: Vec<String>) -> Result<PathsRemote, R
     let (poller, waker, monitor) = (Poller::new()?, Waker::new()?, Monitor::open()?);
     poller.add(&monitor, CHANGES, Interest::INPUT)?;
     poller.add(&waker, WORD, Interest::INPUT)?;
-    let remote = PathsRemote { log: Arc::default(), waker };
+    let log = Log::new(orders.inbox.clone());
+    let remote = PathsRemote { log: Arc::new(Mutex::new(log)), waker };
     let (sender, arrivals) = channel();
     let monitor = PathMonitor {
         orders,

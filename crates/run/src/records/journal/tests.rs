@@ -21,7 +21,7 @@ struct Kept(Mutex<Vec<Entry>>);
 
 impl Sink for Kept {
     fn wants(&self) -> Wants {
-        Wants { status: true, steps: false }
+        Wants { status: true, steps: false, progress: true }
     }
 
     fn take(&self, entry: Entry) {
@@ -48,6 +48,16 @@ impl Kept {
         closed.collect()
     }
 
+    /// What was told of intervals of each connection, in order.
+    fn progress(&self) -> Vec<ConnectionProgress> {
+        let entries = self.0.lock().expect("nobody panics with it");
+        let told = entries.iter().filter_map(|entry| match entry {
+            Entry::Progress(progress) => Some(ConnectionProgress::clone(progress)),
+            _ => None,
+        });
+        told.collect()
+    }
+
     /// How long each connection was open by its row, in the order of the rows.
     fn lasted_ms(&self) -> Vec<(u32, u64)> {
         let entries = self.0.lock().expect("nobody panics with it");
@@ -57,6 +67,42 @@ impl Kept {
         });
         closed.collect()
     }
+}
+
+#[test]
+fn what_went_through_each_connection_is_told_of_every_interval() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("it is bound");
+    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
+    let kept = Arc::new(Kept::default());
+    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    session.expect(names(), (Role::Client, true), &one_after_the_other());
+    let begin = clock::now().plus_nanos(60_000_000_000);
+    let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
+    let flows = [0, 1].map(|flow| (FlowId(flow), Arc::clone(&socket)));
+    session.started(&flows, ToldAs::Connections, begin);
+    let totals = |sent| Totals { sent, received: 0 };
+    session.progress(&[(FlowId(0), totals(50)), (FlowId(1), totals(7))], (begin, at(5)));
+    // A half that receives says nothing of what is sent.
+    session.progress(&[(FlowId(0), Totals { sent: 0, received: 3 })], (begin, at(5)));
+    session.ended(FlowId(0), totals(60), at(7), None);
+    // It is over: what is still told of it is no news.
+    session.progress(&[(FlowId(0), totals(60)), (FlowId(1), totals(9))], (at(5), at(10)));
+    let told = kept.progress();
+    let seconds =
+        |told: &ConnectionProgress| [told.start_ns, told.end_ns].map(|at| at / 1_000_000_000);
+    let rows: Vec<_> = told
+        .iter()
+        .map(|told| (told.flow.0, seconds(told), told.sent_bytes, told.received_bytes))
+        .collect();
+    let expected = [
+        (0, [0, 5], 50, 0),
+        (1, [0, 5], 7, 0),
+        (0, [5, 5], 0, 3),
+        (0, [5, 7], 10, 0),
+        (1, [5, 10], 2, 0),
+    ];
+    assert_eq!(rows, expected);
 }
 
 /// As the dialogue of pathscope itself has them.

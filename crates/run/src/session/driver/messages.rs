@@ -78,6 +78,10 @@ impl<D: Talk> Driver<D> {
                 }
                 self.journal.departed(*facts, at);
             }
+            SessionMessage::PathChanged { change, at } => self.journal.path_changed(*change, at),
+            SessionMessage::Progress { start, end, flows } => {
+                self.journal.progress(&flows, (start, end));
+            }
             SessionMessage::Interval { group, worker, index, start, end: until, tally } => {
                 let Some(test) = &mut self.test else { return };
                 let whole = test.interval(group, worker, (index, start, until), &tally);

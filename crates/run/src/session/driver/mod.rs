@@ -490,6 +490,9 @@ impl<D: Talk> Driver<D> {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
                 self.journal.started(&told, test.test.plan.told_as(self.role), now);
+                if self.journal.wants_progress() {
+                    test.tell_flows();
+                }
                 self.journal.step(|| "all connections are attached; the test begins");
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
