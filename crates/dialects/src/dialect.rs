@@ -15,6 +15,7 @@ pub trait Dialect {
 }
 
 /// What a command line of another tool comes to.
+#[derive(Debug)]
 pub enum Said {
     /// It is answered at once: help, usage, a version.
     Text(Answer),

@@ -6,4 +6,5 @@
 pub mod dialect;
 pub mod registry;
 pub mod screen;
+mod simpleperf;
 mod visualize_data;

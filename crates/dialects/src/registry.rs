@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
 
 macro_rules! dialects {
@@ -24,6 +25,8 @@ macro_rules! dialects {
 }
 
 dialects! {
+    /// simpleperf, a throughput tool
+    Simpleperf;
     /// lagscope's table of latencies as a picture
     VisualizeData;
 }
