@@ -97,6 +97,8 @@ fn run(
     files.must_hold_a_result(&args.daemon)?;
     let mut named = files.named();
     named.push(("--junit", args.junit.as_deref()));
+    let of_screen = screen.as_ref().map(|screen| screen.files()).unwrap_or_default();
+    named.extend(of_screen.iter().map(|(option, path)| (*option, Some(path.as_path()))));
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
@@ -133,7 +135,8 @@ fn run(
     if let Some(screen) = screen {
         let end = End::Client { hosts: &hosts, port, tests: &tests.list };
         let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
-        kept.show(Shown::begin(screen, &Beginning { wall_unix_ns, end })?);
+        let shown = Shown::begin(screen, &Beginning { wall_unix_ns, end });
+        kept.show(shown.map_err(unmeasured)?);
     }
     let request = Request {
         kind: kind.to_owned(),

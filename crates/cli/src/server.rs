@@ -30,7 +30,9 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     check(args)?;
     let stated = stated(args)?;
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
-    let named = args.journal.named();
+    let of_screen = screen.as_ref().map(|screen| screen.files()).unwrap_or_default();
+    let of_screen = of_screen.iter().map(|(option, path)| (*option, Some(path.as_path())));
+    let named: Vec<_> = args.journal.named().into_iter().chain(of_screen).collect();
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());

@@ -1,19 +1,33 @@
-//! A screen of another tool, on standard output. Whoever does not read it keeps nobody waiting.
+//! A screen of another tool, on standard output, and the files that it writes. Whoever does not read it keeps nobody waiting.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
+use pathscope_core::quantity::named;
 use pathscope_dialects::screen::{Beginning, Ending, Screen};
+use pathscope_os::outlets::{Outlet, explain};
 
 use crate::background::Background;
-use crate::{Trouble, output};
+use crate::{Trouble, files, output, terminal};
 
 /// A screen and where it is shown.
 pub struct Shown {
     screen: Box<dyn Screen>,
     out: Background,
+    /// Those of the screen, in its order.
+    files: Vec<ScreenFile>,
     /// What it could not write, once: nothing is written after that.
     error: Option<io::Error>,
+}
+
+/// A file that a screen writes.
+struct ScreenFile {
+    /// Its option and its name.
+    name: String,
+    /// Until it takes no more.
+    outlet: Option<Outlet>,
 }
 
 impl std::fmt::Debug for Shown {
@@ -23,10 +37,13 @@ impl std::fmt::Debug for Shown {
 }
 
 impl Shown {
-    /// This one, which shows at once that the run begins.
+    /// This one, which shows at once that the run begins. Its files are empty from now on.
     pub fn begin(screen: Box<dyn Screen>, beginning: &Beginning<'_>) -> Result<Self, Trouble> {
         let out = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
-        let mut shown = Self { screen, out, error: None };
+        let opened =
+            screen.files().into_iter().map(|(option, path)| ScreenFile::open(option, &path));
+        let files = opened.collect::<Result<Vec<_>, Trouble>>()?;
+        let mut shown = Self { screen, out, files, error: None };
         shown.write(|screen, text| screen.begin(beginning, text));
         Ok(shown)
     }
@@ -36,20 +53,48 @@ impl Shown {
         self.write(|screen, text| screen.entry(entry, text));
     }
 
-    /// The run is over. What could not be shown.
+    /// The run is over. What could not be shown or written.
     pub fn finish(mut self, ending: &Ending<'_>) -> Option<Trouble> {
         self.write(|screen, text| screen.finished(ending, text));
         let finished = self.out.finish().err();
-        self.error.or(finished).as_ref().and_then(output::trouble)
+        let unseen = self.error.or(finished).as_ref().and_then(output::trouble);
+        let lacking = self.files.iter().filter(|file| file.outlet.is_none());
+        let lacking: Vec<String> =
+            lacking.map(|file| format!("{} lacks rows, as was said", file.name)).collect();
+        let incomplete = || Trouble::new(Failure::Output, lacking.join("; "));
+        unseen.or_else(|| (!lacking.is_empty()).then(incomplete))
     }
 
     /// What is said at once is written at once.
     fn write(&mut self, show: impl FnOnce(&mut dyn Screen, &mut Vec<u8>) -> io::Result<()>) {
-        if self.error.is_some() {
-            return;
-        }
         let mut text = Vec::new();
         let shown = show(&mut *self.screen, &mut text);
-        self.error = shown.and_then(|()| self.out.write_all(&text)).err();
+        if self.error.is_none() {
+            self.error = shown.and_then(|()| self.out.write_all(&text)).err();
+        }
+        for (place, rows) in self.screen.take_rows() {
+            self.files.get_mut(place).into_iter().for_each(|file| file.write(&rows));
+        }
+    }
+}
+
+impl ScreenFile {
+    fn open(option: &str, path: &Path) -> Result<Self, Trouble> {
+        let outlet = files::open(option, path)?;
+        outlet.empty().map_err(|error| files::refused(option, path, &error))?;
+        Ok(Self { name: format!("{option} {}", named(path)), outlet: Some(outlet) })
+    }
+
+    /// Writes whole rows, or gives the file up and says so.
+    fn write(&mut self, rows: &str) {
+        let Some(outlet) = &mut self.outlet else { return };
+        if let Err(unwritten) = outlet.write_rows(rows.as_bytes()) {
+            self.outlet = None;
+            terminal::complain(&format!(
+                "cannot write to {}: {}; it is given up and lacks every later row, the run goes on",
+                self.name,
+                explain(&unwritten.error)
+            ));
+        }
     }
 }

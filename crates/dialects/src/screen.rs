@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
@@ -22,6 +23,17 @@ pub trait Screen: Send {
 
     /// The run is over.
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The files of the tool's own form that it writes meanwhile, each with the option that names it. They are opened, and emptied, before
+    /// the run begins.
+    fn files(&self) -> Vec<(&'static str, PathBuf)> {
+        Vec::new()
+    }
+
+    /// Whole rows for these files, each with the place of its file, since this was asked last. It is asked after all that it is told.
+    fn take_rows(&mut self) -> Vec<(usize, String)> {
+        Vec::new()
+    }
 }
 
 /// Which entries are made at all that cost something to make.
