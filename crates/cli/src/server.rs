@@ -70,6 +70,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         log_limit: Arc::clone(&log_limit),
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
         stated,
+        allow: Vec::new(),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     if let Some(screen) = screen {

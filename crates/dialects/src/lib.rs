@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ctstraffic;
 pub mod dialect;
 pub mod registry;
 pub mod screen;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::ctstraffic::CtsTraffic;
 use crate::dialect::{Dialect, Run, Said, Unclear};
 use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
@@ -25,6 +26,8 @@ macro_rules! dialects {
 }
 
 dialects! {
+    /// ctsTraffic 2.x: goodput on connections, streams of frames over UDP
+    CtsTraffic;
     /// simpleperf, a throughput tool
     Simpleperf;
     /// lagscope's table of latencies as a picture

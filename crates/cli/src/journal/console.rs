@@ -52,7 +52,7 @@ impl Console {
             | Entry::Path(_) => Verbosity::Status,
             Entry::Step(_) => Verbosity::Steps,
             // Told by whoever found it, and at the end of the whole.
-            Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) => {
+            Entry::Each(_) | Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) => {
                 return;
             }
         };

@@ -92,6 +92,7 @@ impl Writer {
             lost: AtomicU64::new(0),
             given_up: Mutex::default(),
             wants: Wants {
+                each: false,
                 status: shown.status
                     || targets
                         .iter()

@@ -36,6 +36,9 @@ use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 #[cfg(test)]
 mod tests;
+mod words;
+
+pub use words::LagscopeWords;
 
 /// What the first message begins with: 5328, little-endian, which the server of latte.exe wants to hear.
 const OPENING: [u8; 4] = [0xd0, 0x14, 0, 0];
@@ -47,8 +50,6 @@ const SHORTEST: Bytes = Bytes(NumberedPings::NUMBER_BYTES as u64);
 const AT_ONCE: Bytes = Bytes(16 << 10);
 /// So long a client may send nothing: it sleeps between two pings for as many seconds as it was told.
 const SILENCE: Period = Period::from_secs(600);
-/// Whose protocol it is.
-const NAME: &str = "lagscope";
 /// Nothing is made of it: what is sent is the same in every session.
 const TOKEN: Token = Token([0; 16]);
 
@@ -57,6 +58,7 @@ const TOKEN: Token = Token([0; 16]);
 pub enum Lagscope {}
 
 impl Peer for Lagscope {
+    const NAME: &'static str = "lagscope";
     const PORT: u16 = 6001;
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
@@ -72,6 +74,7 @@ impl Peer for Lagscope {
     type Client = InBand;
     type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
+    type Words = LagscopeWords;
     type Greeting = ();
     type Server = InBand;
     type StreamClaim = NoClaim;
@@ -102,7 +105,7 @@ impl Peer for Lagscope {
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {
-        InBand::client(NAME, TOKEN, None)
+        InBand::client(Self::NAME, TOKEN, None)
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
@@ -119,7 +122,7 @@ impl Peer for Lagscope {
     }
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
-        InBand::server(NAME, TOKEN, &settings).patient(SILENCE)
+        InBand::server(Self::NAME, TOKEN, &settings).patient(SILENCE)
     }
 
     fn refused((): (), _: &Refusal) -> Vec<u8> {
@@ -133,8 +136,8 @@ impl Peer for Lagscope {
 
 /// What a server runs for each connection: it echoes for as long as pings come, and waits as lagscope's own does. How long pings are, and how
 /// many come, the client alone knows.
-pub fn echo() -> Test {
-    let plan = LatencyPlan {
+pub fn echo(change: impl FnOnce(&mut LatencyPlan)) -> Test {
+    let mut plan = LatencyPlan {
         protocol: Protocol::Tcp,
         load_model: LoadModel::Closed,
         extent: Extent::WithLoad,
@@ -142,5 +145,6 @@ pub fn echo() -> Test {
         wait: Wait::Sleep,
         ..LatencyPlan::probe(Frequency(1))
     };
+    change(&mut plan);
     Test::new(plan.into(), None, Period::from_secs(1))
 }

@@ -73,7 +73,7 @@ fn a_server_waits_as_long_as_a_client_may_rest_between_two_pings() {
         limits: Limits::default(),
         congestion_controls: Vec::new(),
         wants_ends: false,
-        stated: Some(echo()),
+        stated: Some(echo(|_| {})),
     };
     let mut server = Lagscope::server(settings, (), [0; 16], Tick::ZERO);
     assert!(matches!(server.output(), Some(Output::Prepare { .. })), "strangers may ask for it");

@@ -1,0 +1,215 @@
+//! What is said of single connections and streams: lines as they begin and end, and rows of CSV. Not status, which is of all.
+
+use pathscope_core::journal::{Connection, Step, Stream, Trouble};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+
+use super::tables::seconds;
+
+/// The columns of connections.
+pub const CONNECTIONS: &str = "TimeSlice,LocalAddress,RemoteAddress,SendBytes,SendBps,RecvBytes,RecvBps,TimeMs,Result,ConnectionId\r\n";
+/// The columns of streams.
+pub const STREAMS: &str = "TimeSlice,LocalAddress,RemoteAddress,Bits/Sec,Completed,Dropped,Repeated,Errors,Result,ConnectionId\r\n";
+/// The columns of what the kernel says of connections.
+pub const TCP_INFO: &str = "TimeSlice,LocalAddress,RemoteAddress,ConnectionId,SendBytes,SendBps,RecvBytes,RecvBps,TimeMs,\
+                            BytesReordered,BytesRetransmitted,SynRetransmitted,DupAcksIn,MinRttUs,Mss,TimeoutEpisodes,FastRetransmit,\
+                            SndLimBytesCwnd,SndLimBytesRwin,SndLimBytesSnd\r\n";
+/// The name of an identifier that never came.
+const NO_ID: &str = "00000000-0000-0000-0000-000000000000";
+
+/// A connection has begun.
+pub fn opened(connection: &Connection) -> String {
+    format!("[{}] TCP connection established {}\n", seconds(connection.at_ns), ends(connection))
+}
+
+/// A stream has begun.
+pub fn stream_opened(stream: &Stream) -> String {
+    format!(
+        "[{}] UDP connection established {}\n",
+        seconds(stream.at_ns),
+        ends(&stream.as_connection())
+    )
+}
+
+/// A connection has ended.
+pub fn closed(connection: &Connection) -> String {
+    let facts = &connection.facts;
+    format!(
+        "[{}] TCP connection {} : {} [{}]: SendBytes[{}] SendBps[{}] RecvBytes[{}] RecvBps[{}] Time[{} ms]\n",
+        seconds(connection.at_ns),
+        outcome(facts.error.as_ref()),
+        ends(connection),
+        id(facts.connection_id.as_deref()),
+        facts.sent_bytes,
+        connection.sent_per_second(),
+        facts.received_bytes,
+        connection.received_per_second(),
+        connection.time_ns / 1_000_000
+    )
+}
+
+/// A stream has ended.
+pub fn stream_closed(stream: &Stream) -> String {
+    let (facts, frames) = (&stream.facts, &stream.frames);
+    format!(
+        "[{}] UDP connection {} : {} [{}]: BitsPerSecond [{}]  Completed [{}]  Dropped [{}]  Repeated [{}]  Errors [{}]\n",
+        seconds(stream.at_ns),
+        outcome(facts.error.as_ref()),
+        ends(&stream.as_connection()),
+        id(facts.connection_id.as_deref()),
+        stream.bits_per_second(),
+        frames.completed,
+        frames.missed,
+        frames.repeated,
+        frames.erroneous
+    )
+}
+
+/// An error that is no matter of a connection.
+pub fn trouble(trouble: &Trouble) -> String {
+    let session = trouble.session.as_ref().map(|who| format!("{}: ", plain(who)));
+    format!(
+        "[{}] {}{}\n",
+        seconds(trouble.at_ns),
+        session.unwrap_or_default(),
+        plain(&trouble.text)
+    )
+}
+
+/// A step of a session.
+pub fn step(step: &Step) -> String {
+    format!("[{}] {}: {}\n", seconds(step.at_ns), plain(&step.session), plain(&step.text))
+}
+
+/// A sentence that is no matter of a connection or a session.
+pub fn sentence(at_ns: u64, text: &str) -> String {
+    format!("[{}] {}\n", seconds(at_ns), plain(text))
+}
+
+/// The error that a connection ended with, if it did.
+pub fn error(connection: &Connection) -> Option<String> {
+    let error = connection.facts.error.as_ref()?;
+    Some(format!("[{}] {} {}\n", seconds(connection.at_ns), ends(connection), plain(&error.text)))
+}
+
+/// The row of a connection that has ended.
+pub fn csv_closed(connection: &Connection) -> String {
+    let facts = &connection.facts;
+    let [local, remote] = places(connection);
+    csv(&[
+        seconds(connection.at_ns),
+        local,
+        remote,
+        facts.sent_bytes.to_string(),
+        connection.sent_per_second().to_string(),
+        facts.received_bytes.to_string(),
+        connection.received_per_second().to_string(),
+        (connection.time_ns / 1_000_000).to_string(),
+        result(facts.error.as_ref()),
+        id(facts.connection_id.as_deref()),
+    ])
+}
+
+/// The row of a stream that has ended.
+pub fn csv_stream_closed(stream: &Stream) -> String {
+    let (facts, frames) = (&stream.facts, &stream.frames);
+    let [local, remote] = places(&stream.as_connection());
+    csv(&[
+        seconds(stream.at_ns),
+        local,
+        remote,
+        stream.bits_per_second().to_string(),
+        frames.completed.to_string(),
+        frames.missed.to_string(),
+        frames.repeated.to_string(),
+        frames.erroneous.to_string(),
+        result(facts.error.as_ref()),
+        id(facts.connection_id.as_deref()),
+    ])
+}
+
+/// The row of what the kernel said of a connection at its end; what Linux does not say is absent.
+pub fn csv_tcp_info(connection: &Connection) -> String {
+    let facts = &connection.facts;
+    let tcp = facts.tcp.as_ref();
+    let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let absent = String::new;
+    let [local, remote] = places(connection);
+    csv(&[
+        seconds(connection.at_ns),
+        local,
+        remote,
+        id(facts.connection_id.as_deref()),
+        facts.sent_bytes.to_string(),
+        connection.sent_per_second().to_string(),
+        facts.received_bytes.to_string(),
+        connection.received_per_second().to_string(),
+        (connection.time_ns / 1_000_000).to_string(),
+        absent(),
+        absent(),
+        absent(),
+        absent(),
+        cell(tcp.and_then(|tcp| tcp.min_rtt_ns).map(|time| time / 1_000)),
+        cell(tcp.and_then(|tcp| tcp.segment_bytes)),
+        absent(),
+        absent(),
+        absent(),
+        absent(),
+        absent(),
+    ])
+}
+
+/// How it ended, in a sentence.
+fn outcome(error: Option<&FlowError>) -> String {
+    match error {
+        None => "succeeded".to_owned(),
+        Some(error) => match error.kind {
+            FlowErrorKind::Network => format!("failed with the error {}", result(Some(error))),
+            FlowErrorKind::Unconfirmed => format!("ended, {}", plain(&error.text)),
+            FlowErrorKind::Data | FlowErrorKind::Protocol | FlowErrorKind::Unknown => {
+                format!("failed with the protocol error {}", result(Some(error)))
+            }
+        },
+    }
+}
+
+/// How it ended, in a cell: without commas.
+fn result(error: Option<&FlowError>) -> String {
+    let Some(error) = error else { return "Succeeded".to_owned() };
+    let text = plain(&error.text);
+    match (error.kind, error.errno.as_deref()) {
+        (FlowErrorKind::Data, _) => "ErrorDataDidNotMatchBitPattern".to_owned(),
+        (_, Some(name)) if !text.contains(name) => format!("{}: {text}", plain(name)),
+        _ => text,
+    }
+}
+
+fn ends(connection: &Connection) -> String {
+    let [local, remote] = places(connection);
+    format!("[{local} - {remote}]")
+}
+
+fn places(connection: &Connection) -> [String; 2] {
+    let facts = &connection.facts;
+    [&facts.local, &facts.remote]
+        .map(|it| it.as_deref().map_or_else(|| "0.0.0.0".to_owned(), plain))
+}
+
+/// What names a connection at both ends: words of the other end, which may be any.
+fn id(id: Option<&str>) -> String {
+    let id = plain(id.unwrap_or(NO_ID));
+    // What begins a formula in spreadsheets is text behind an apostrophe (OWASP, CSV injection).
+    if id.starts_with(['=', '+', '-', '@']) { format!("'{id}") } else { id }
+}
+
+/// Text of one line without commas and quotes, as readers that split at commas want it.
+fn plain(text: &str) -> String {
+    let fitting = |it: char| if it.is_control() || matches!(it, ',' | '"') { ' ' } else { it };
+    text.chars().map(fitting).collect()
+}
+
+fn csv(cells: &[String]) -> String {
+    format!("{}\r\n", cells.join(","))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! What all connections or streams of a program came to so far, and between two rows of status: summed up over all sessions, as a
+//! server has many. How a row looks is in `tables`.
+
+use pathscope_core::journal::{Ended, Entry, Frames, StreamStatus};
+
+/// What there is between two rows of status.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Slice {
+    /// When it ended, since the program began.
+    pub at_ns: u64,
+    /// How long it was.
+    pub length_ns: u64,
+    /// Bytes sent in it.
+    pub sent_bytes: u64,
+    /// Bytes received in it.
+    pub received_bytes: u64,
+    /// Connections or streams under way at its end.
+    pub in_flight: u64,
+    /// How connections ended so far.
+    pub ended: Ended,
+    /// Frames of it.
+    pub frames: Frames,
+    /// Whether this end sends frames, and so has the rate of those.
+    pub sends_frames: bool,
+}
+
+/// The sums.
+#[derive(Debug, Default)]
+pub struct Totals {
+    /// From one row to the next.
+    update_ns: u64,
+    /// When the last row was; none before the first.
+    last_at_ns: Option<u64>,
+    /// When the latest of all was heard of.
+    heard_at_ns: u64,
+    /// What came since the last row.
+    slice: Slice,
+    /// Bytes sent in all.
+    pub sent_bytes: u64,
+    /// Bytes received in all.
+    pub received_bytes: u64,
+    /// Frames in all.
+    pub frames: Frames,
+}
+
+impl Totals {
+    /// With a row each so many milliseconds.
+    pub fn new(update_ms: u64) -> Self {
+        Self { update_ns: update_ms.saturating_mul(1_000_000), ..Self::default() }
+    }
+
+    /// How connections ended so far.
+    pub const fn ended(&self) -> Ended {
+        self.slice.ended
+    }
+
+    /// Takes something in; the row of status that is due by it, if one is.
+    pub fn hear(&mut self, entry: &Entry) -> Option<Slice> {
+        let slice = &mut self.slice;
+        match entry {
+            Entry::Opened(_) | Entry::StreamOpened(_) => {
+                slice.in_flight = slice.in_flight.saturating_add(1);
+                None
+            }
+            Entry::Closed(connection) => {
+                slice.in_flight = slice.in_flight.saturating_sub(1);
+                slice.ended.count(connection.facts.error.as_ref());
+                self.heard(connection.at_ns);
+                None
+            }
+            Entry::StreamClosed(stream) => {
+                slice.in_flight = slice.in_flight.saturating_sub(1);
+                slice.ended.count(stream.facts.error.as_ref());
+                self.heard(stream.at_ns);
+                None
+            }
+            Entry::Status(status) => {
+                let bytes = (status.sent_bytes, status.received_bytes);
+                self.add(bytes, &Frames::default());
+                self.due(status.at_ns)
+            }
+            Entry::StreamStatus(status) => {
+                let StreamStatus { at_ns, sent_bytes, received_bytes, receives, frames, .. } =
+                    **status;
+                self.slice.sends_frames = !receives;
+                self.add((sent_bytes, received_bytes), &frames);
+                self.due(at_ns)
+            }
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, (sent, received): (u64, u64), frames: &Frames) {
+        let (slice, all) = (&mut self.slice, &mut self.frames);
+        for (sum, more) in [
+            (&mut slice.sent_bytes, sent),
+            (&mut slice.received_bytes, received),
+            (&mut self.sent_bytes, sent),
+            (&mut self.received_bytes, received),
+            (&mut slice.frames.completed, frames.completed),
+            (&mut slice.frames.missed, frames.missed),
+            (&mut slice.frames.repeated, frames.repeated),
+            (&mut slice.frames.erroneous, frames.erroneous),
+            (&mut all.completed, frames.completed),
+            (&mut all.missed, frames.missed),
+            (&mut all.repeated, frames.repeated),
+            (&mut all.erroneous, frames.erroneous),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    fn heard(&mut self, at_ns: u64) {
+        self.heard_at_ns = self.heard_at_ns.max(at_ns);
+    }
+
+    /// The row that is due at this time. Each session has intervals of its own, so that one that comes a little early counts.
+    fn due(&mut self, at_ns: u64) -> Option<Slice> {
+        self.heard(at_ns);
+        let since = self.last_at_ns.map(|last| at_ns.saturating_sub(last));
+        let is_due = since.is_none_or(|since| since >= self.update_ns - self.update_ns / 20);
+        is_due.then(|| self.cut(at_ns))
+    }
+
+    /// The row that ends all; none where nothing has come since the last.
+    pub fn last(&mut self) -> Option<Slice> {
+        let at_ns = self.heard_at_ns;
+        (self.last_at_ns? < at_ns).then(|| self.cut(at_ns))
+    }
+
+    fn cut(&mut self, at_ns: u64) -> Slice {
+        let length_ns = at_ns.saturating_sub(self.last_at_ns.unwrap_or(0));
+        let slice = Slice { at_ns, length_ns, ..self.slice };
+        self.last_at_ns = Some(at_ns);
+        let Slice { in_flight, ended, sends_frames, .. } = slice;
+        self.slice = Slice { in_flight, ended, sends_frames, ..Slice::default() };
+        slice
+    }
+}
+
+impl Slice {
+    /// Bytes a second that were sent in it, rounded down.
+    pub fn sent_per_second(&self) -> u64 {
+        per_second(self.sent_bytes, self.length_ns)
+    }
+
+    /// The same of those that were received.
+    pub fn received_per_second(&self) -> u64 {
+        per_second(self.received_bytes, self.length_ns)
+    }
+
+    /// Bits a second of frames.
+    pub fn bits_per_second(&self) -> u64 {
+        let bytes = if self.sends_frames { self.sent_bytes } else { self.received_bytes };
+        per_second(bytes.saturating_mul(8), self.length_ns)
+    }
+}
+
+fn per_second(number: u64, length_ns: u64) -> u64 {
+    let rate = u128::from(number) * 1_000_000_000 / u128::from(length_ns.max(1));
+    if length_ns == 0 { 0 } else { u64::try_from(rate).unwrap_or(u64::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::journal::{Connection, Status, Stream};
+    use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn status(at_ms: u64, sent_bytes: u64, session: &str) -> Entry {
+        Entry::Status(Box::new(Status {
+            at_ns: at_ms * MILLISECOND,
+            sent_bytes,
+            session: session.to_owned(),
+            ..Status::default()
+        }))
+    }
+
+    fn closed(at_ms: u64, kind: Option<FlowErrorKind>) -> Entry {
+        let error = kind.map(|kind| FlowError { kind, text: String::new(), errno: None });
+        let facts = FlowFacts { error, ..FlowFacts::default() };
+        let at_ns = at_ms * MILLISECOND;
+        Entry::Closed(Box::new(Connection { at_ns, facts, ..Connection::default() }))
+    }
+
+    #[test]
+    fn sessions_are_summed_up_into_rows_of_one_width() {
+        let mut totals = Totals::new(1_000);
+        let opened = Entry::Opened(Box::default());
+        for _ in 0..3 {
+            assert_eq!(totals.hear(&opened), None);
+        }
+        let first = totals.hear(&status(1, 0, "a")).expect("the first is a row");
+        assert_eq!((first.at_ns, first.in_flight, first.sent_per_second()), (MILLISECOND, 3, 0));
+        assert_eq!(totals.hear(&status(400, 300, "b")), None);
+        // A little early is early enough.
+        let second = totals.hear(&status(999, 698, "a")).expect("a second has passed");
+        assert_eq!((second.length_ns, second.sent_bytes), (998 * MILLISECOND, 998));
+        assert_eq!(second.sent_per_second(), 1_000);
+        assert_eq!(totals.hear(&status(1_400, 5, "b")), None);
+        for kind in [None, Some(FlowErrorKind::Network), Some(FlowErrorKind::Data)] {
+            assert_eq!(totals.hear(&closed(1_500, kind)), None);
+        }
+        let last = totals.last().expect("something came since");
+        let ended = Ended { completed: 1, network_errors: 1, data_errors: 1, protocol_errors: 0 };
+        assert_eq!((last.at_ns, last.in_flight, last.ended), (1_500 * MILLISECOND, 0, ended));
+        assert_eq!((totals.sent_bytes, totals.last()), (1_003, None));
+    }
+
+    #[test]
+    fn what_never_began_has_no_row() {
+        assert_eq!(Totals::new(1).last(), None);
+    }
+
+    #[test]
+    fn frames_are_of_their_slice_and_bits_of_who_moves_them() {
+        let row = |at_ms, receives| {
+            Entry::StreamStatus(Box::new(StreamStatus {
+                at_ns: at_ms * MILLISECOND,
+                sent_bytes: 1,
+                received_bytes: 125,
+                receives,
+                frames: Frames { completed: 3, missed: 1, ..Frames::default() },
+                ..StreamStatus::default()
+            }))
+        };
+        let mut totals = Totals::new(1_000);
+        assert_eq!(totals.hear(&Entry::StreamOpened(Box::default())), None);
+        totals.hear(&row(1_000, true)).expect("the first");
+        let second = totals.hear(&row(2_000, true)).expect("a second has passed");
+        assert_eq!((second.bits_per_second(), second.frames.completed), (1_000, 3));
+        let third = totals.hear(&row(3_000, false)).expect("a second has passed");
+        assert_eq!(third.bits_per_second(), 8);
+        assert_eq!((totals.frames.completed, totals.frames.missed), (9, 3));
+        totals.hear(&Entry::StreamClosed(Box::<Stream>::default()));
+        assert_eq!((totals.slice.in_flight, totals.ended().completed), (0, 1));
+    }
+}
