@@ -1,8 +1,10 @@
 //! The command line: which words there are. Those of what measures are the modes' own, and only what all have in common is
 //! here.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::slice;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Bytes, Period};
@@ -32,6 +34,35 @@ pub struct CommandLine {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Which kind of server is spoken to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PeerChoice {
+    /// This one.
+    Kind(PeerKind),
+    /// Whichever answers.
+    Auto,
+}
+
+impl fmt::Display for PeerChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind(kind) => kind.fmt(formatter),
+            Self::Auto => formatter.write_str("auto"),
+        }
+    }
+}
+
+impl FromStr for PeerChoice {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        if typed.eq_ignore_ascii_case("auto") {
+            return Ok(Self::Auto);
+        }
+        typed.parse().map(Self::Kind).map_err(|error: String| format!("{error}, auto"))
+    }
 }
 
 /// The kinds of peers, as they are typed.
@@ -156,13 +187,13 @@ pub struct RunArgs {
     )]
     pub port: Option<u16>,
     #[arg(
-        long, value_name = "KIND", default_value_t = PeerKind::OWN, hide_default_value = true,
+        long, value_name = "KIND", default_value_t = PeerChoice::Kind(PeerKind::OWN), hide_default_value = true,
         help = format!(
             "Which program the server is, whose protocol is spoken: {}; what that carries is measured, and what it cannot \
-             tell is absent [default: {}]", kinds(), PeerKind::OWN
+             tell is absent. auto: the first of them that answers at its own port [default: {}]", kinds(), PeerKind::OWN
         )
     )]
-    pub peer: PeerKind,
+    pub peer: PeerChoice,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,

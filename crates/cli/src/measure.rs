@@ -1,6 +1,7 @@
 //! The commands that measure: from words to tests, from events to outputs, from the outcome to the exit
 //! code.
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ use pathscope_run::stop::Stop;
 use pathscope_run::target;
 use pathscope_views::Format;
 
-use crate::args::RunArgs;
+use crate::args::{PeerChoice, RunArgs};
 use crate::background::Background;
 use crate::backgrounds::{self, BackgroundFile};
 use crate::daemon::{self, Role};
@@ -41,14 +42,13 @@ use crate::{Trouble, junit, labels, terminal, variants, words};
 pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
     let (kind, command, args) = command.split();
     let report_every = args.report_every;
-    let has_probes = args.peer.control() == Control::Connection;
-    let facts = Facts { report_every, random: &random, interfaces: &interfaces, has_probes };
+    let server = ServerKind { args: &args, command: kind, found: OnceCell::new() };
+    let has_probes = |hosts: &[String]| Ok(server.of(hosts)?.control() == Control::Connection);
+    let facts =
+        Facts { report_every, random: &random, interfaces: &interfaces, has_probes: &has_probes };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
     let Prepared { hosts, tests, announcement, files: own } = prepared;
-    if hosts.is_empty() && args.peer != PeerKind::OWN {
-        let text = format!("--peer {}: name the server, as HOST", args.peer);
-        return Err(Trouble::usage(text));
-    }
+    let peer = server.of(&hosts)?;
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";
@@ -63,7 +63,54 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
     let backgrounds = backgrounds::asked(&args);
     let (result, plot) = (args.output.output.clone(), args.plot.named());
     let files = Files { result, left_behind, own, backgrounds, plot };
-    run((kind, screen), hosts, tests, &args, &files)
+    run((kind, screen), (peer, hosts), tests, &args, &files)
+}
+
+/// Which kind of server it is that is measured with: the one that was named, or that is found once.
+struct ServerKind<'words> {
+    args: &'words RunArgs,
+    command: &'static str,
+    found: OnceCell<PeerKind>,
+}
+
+impl ServerKind<'_> {
+    fn of(&self, hosts: &[String]) -> Result<PeerKind, Refusal> {
+        let RunArgs { peer, port, dry_run, verbosity, .. } = self.args;
+        let unfit = |why: &str| {
+            let text = format!("--peer {peer}: {why}");
+            Err(Refusal { failure: Failure::Usage, text })
+        };
+        match (peer, hosts) {
+            (PeerChoice::Kind(PeerKind::OWN), _) => Ok(PeerKind::OWN),
+            (_, []) => unfit("name the server, as HOST"),
+            (PeerChoice::Kind(kind), _) => Ok(*kind),
+            (PeerChoice::Auto, [first, ..]) => {
+                if port.is_some() || hosts.iter().any(|host| target::names_port(host)) {
+                    return unfit(
+                        "each kind is asked at the port that it has by itself; name the kind of the one at this port, or no port",
+                    );
+                }
+                if *dry_run {
+                    return unfit("with --dry-run nobody is asked; name the kind");
+                }
+                if let Some(found) = self.found.get() {
+                    return Ok(*found);
+                }
+                let mut tell = |line: &str| {
+                    if !verbosity.quiet {
+                        terminal::say(line);
+                    }
+                };
+                let found =
+                    client::kind_of_server(first, self.command, &Stop::default(), &mut tell);
+                let found = found.map_err(|error| Refusal {
+                    failure: error.failure(),
+                    text: error.to_string(),
+                })?;
+                Ok(*self.found.get_or_init(|| found))
+            }
+        }
+    }
 }
 
 fn random() -> Result<u64, Refusal> {
@@ -81,7 +128,7 @@ fn refusal(error: &OsError) -> Refusal {
 
 fn run(
     (kind, screen): (&str, Option<Box<dyn Screen>>),
-    hosts: Vec<String>,
+    (peer, hosts): (PeerKind, Vec<String>),
     tests: Tests,
     args: &RunArgs,
     files: &Files,
@@ -130,7 +177,7 @@ fn run(
         Some(presence) => Box::new(presence.watch()),
         None => Box::new(Vec::new),
     };
-    let port = args.port.unwrap_or(args.peer.port());
+    let port = args.port.unwrap_or(peer.port());
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
         let end = End::Client { hosts: &hosts, port, tests: &tests.list };
@@ -142,7 +189,7 @@ fn run(
         kind: kind.to_owned(),
         command: words::as_typed(std::env::args_os()),
         here,
-        peer: args.peer,
+        peer,
         hosts,
         port,
         tests,

@@ -29,8 +29,8 @@ pub struct Facts<'binary> {
     pub random: &'binary dyn Fn() -> Result<u64, Refusal>,
     /// Counts the interfaces that could be a path.
     pub interfaces: &'binary dyn Fn() -> Result<usize, Refusal>,
-    /// Whether the server can tell connections that are probes from those of a load.
-    pub has_probes: bool,
+    /// Whether these servers can tell connections that are probes from those of a load.
+    pub has_probes: &'binary dyn Fn(&[String]) -> Result<bool, Refusal>,
 }
 
 /// Why a subcommand cannot begin.

@@ -17,6 +17,7 @@ mod callers;
 pub mod dialogue;
 mod error;
 pub mod in_band;
+pub mod inquiry;
 pub mod joining;
 pub mod lagscope;
 mod later;

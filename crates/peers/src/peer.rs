@@ -13,6 +13,7 @@ use pathscope_modes::groups::Test;
 use crate::Refusal;
 use crate::attach::{AttachDatagrams, AttachStream, ClaimSeat, HearDatagrams, Seat};
 use crate::dialogue::{ClientDialogue, Returning, ServerDialogue, ServerSettings};
+use crate::inquiry::Inquiry;
 use crate::joining::{Cookie, Joining};
 use crate::operator::OperatorWords;
 
@@ -60,6 +61,16 @@ pub trait Peer {
     type DatagramClaim: ClaimSeat + Debug;
     /// The server's side of datagram flows that ask for their seats.
     type Challenger: HearDatagrams<Claim = Self::DatagramClaim>;
+
+    /// Whether this subcommand measures with one, as far as that goes: each test is judged by itself ([`carries`](Self::carries)).
+    fn measures(_command: &str) -> bool {
+        true
+    }
+
+    /// What is said to find out whether one is at an address. None of a kind that nothing is known of before a whole test.
+    fn inquiry(_end: ClientEnd, _now: Tick) -> Option<Inquiry> {
+        None
+    }
 
     /// Whether one can be asked for this test; if not, why, as a fragment of a sentence.
     fn carries(_test: &Test) -> Result<(), Refusal> {

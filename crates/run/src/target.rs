@@ -50,6 +50,11 @@ fn resolve_by(
     }
 }
 
+/// Whether what was typed names a port, too.
+pub fn names_port(target: &str) -> bool {
+    parse(target).is_ok_and(|(_, port)| port.is_some())
+}
+
 /// Whether what was typed may name a server, and whether the port in it, if there is one, is that of `port_option`; if not,
 /// why. Asks no resolver.
 pub fn check(target: &str, port_option: Option<u16>) -> Result<(), RunError> {

@@ -40,7 +40,8 @@ fn pings(size: u64, change: impl FnOnce(&mut LatencyPlan)) -> Test {
 /// What comes of it to do something at the port of a server, and how each of its sessions ended.
 fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
     let listen = vec!["127.0.0.1".to_owned()];
-    let stated = Stated { peer: PeerKind::Lagscope, tests: vec![lagscope::echo(|_| {})], port: Some(0) };
+    let stated =
+        Stated { peer: PeerKind::Lagscope, tests: vec![lagscope::echo(|_| {})], port: Some(0) };
     let server = Server::bind(Settings { listen, stated: vec![stated], ..Settings::default() });
     let server = server.expect("a free port");
     let port = server.addresses_of(PeerKind::Lagscope).next().expect("it listens").port();

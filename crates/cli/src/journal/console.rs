@@ -52,7 +52,11 @@ impl Console {
             | Entry::Path(_) => Verbosity::Status,
             Entry::Step(_) => Verbosity::Steps,
             // Told by whoever found it, and at the end of the whole.
-            Entry::Each(_) | Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) => {
+            Entry::Each(_)
+            | Entry::Trouble(_)
+            | Entry::Activity(_)
+            | Entry::Sender(_)
+            | Entry::Progress(_) => {
                 return;
             }
         };

@@ -54,7 +54,7 @@ impl Command for GoodputCommand {
         let Self { hosts, mut common, datagrams, journal, .. } = self;
         let instead = "leave probes out with --no-probe";
         let (mut probe_rate, mut announcement) = (self.probe_rate, None);
-        if !facts.has_probes && !self.no_probe {
+        if !self.no_probe && !(facts.has_probes)(&hosts)? {
             if let Some(rate) = probe_rate {
                 let text = format!(
                     "--probe-rate {rate}: such a server cannot tell probes from the connections of the load; leave it out"

@@ -133,7 +133,7 @@ mod tests {
             report_every: Period::from_secs(1),
             random: &|| Err(refused("no seed")),
             interfaces: &|| Err(refused("no interface")),
-            has_probes: true,
+            has_probes: &|_| Ok(true),
         })
     }
 

@@ -66,10 +66,8 @@ impl SampleRows for FrameRows {
     }
 
     fn each(&self, frame: &FrameRow, start: Tick) -> Option<Each> {
-        let is_whole = matches!(
-            frame.outcome,
-            Outcome::Completed | Outcome::Repeated | Outcome::Late
-        );
+        let is_whole =
+            matches!(frame.outcome, Outcome::Completed | Outcome::Repeated | Outcome::Late);
         Some(Each::Frame(Frame {
             at_ns: is_whole.then(|| frame.received.nanos_since(start)),
             flow: frame.flow,

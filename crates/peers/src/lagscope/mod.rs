@@ -21,6 +21,7 @@ use pathscope_core::id::Token;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::record::Tells;
 use pathscope_core::{Tick, Wait};
+use pathscope_flow::Transport;
 use pathscope_modes::conventions::{Conventions, NumberedPings, Pings};
 use pathscope_modes::groups::Test;
 use pathscope_modes::latency::{Extent, LatencyPlan, LoadModel, Protocol};
@@ -31,6 +32,7 @@ use crate::Refusal;
 use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
+use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Identity, Joining};
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
@@ -102,6 +104,19 @@ impl Peer for Lagscope {
             return no(sentence.to_owned());
         }
         in_band::carries(test)
+    }
+
+    fn measures(command: &str) -> bool {
+        command == "latency"
+    }
+
+    fn inquiry(_: ClientEnd, _: Tick) -> Option<Inquiry> {
+        Some(Inquiry {
+            transport: Transport::Stream,
+            says: OPENING.to_vec(),
+            in_words: "a first message of 4 bytes",
+            answer: |said, heard| Verdict::of_begin(heard, said),
+        })
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {

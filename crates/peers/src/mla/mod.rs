@@ -12,15 +12,17 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_flow::Transport;
 use pathscope_modes::conventions::bare::{self, DATAGRAM_BYTES};
 use pathscope_modes::conventions::{Conventions, Framing};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 
 use crate::Refusal;
-use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
+use crate::attach::{Answer, Answered, AttachDatagrams as _, HearNothing, NoClaim, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
+use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Joining};
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer, Purpose, Sight};
 
@@ -76,6 +78,27 @@ impl Peer for Mla {
             ));
         }
         Ok(())
+    }
+
+    fn measures(command: &str) -> bool {
+        command == "multipath"
+    }
+
+    fn inquiry(_: ClientEnd, now: Tick) -> Option<Inquiry> {
+        Some(Inquiry {
+            transport: Transport::Datagram,
+            says: Asking::new(now).datagram(now)?,
+            in_words: "a ping",
+            answer: |_, heard| {
+                let mut asking = Asking::new(Tick::ZERO);
+                asking.received(heard, Tick::ZERO);
+                if matches!(asking.outcome(), Some(Ok(()))) {
+                    Verdict::Known
+                } else {
+                    Verdict::Other
+                }
+            },
+        })
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {

@@ -1,12 +1,16 @@
 //! What our own protocol is as a kind of peer.
 
+use std::iter;
+
 use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_flow::{Dialogue as _, Output, Transport};
 use pathscope_modes::conventions::Conventions;
 
 use super::findings::NativeCaveat;
+use super::numbered::FRAME_MAGIC;
 use super::{
     Attaching, Challenger, Claim, Client, DEFAULT_PORT, Greeting, LONG_OPENING_BYTES, MAGIC,
     Opening, Return, Server, StreamAttaching, StreamClaim, refused, turned_away,
@@ -14,6 +18,7 @@ use super::{
 use crate::Refusal;
 use crate::attach::Seat;
 use crate::dialogue::{Returning, ServerSettings};
+use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::Cookie;
 use crate::operator::NoWords;
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
@@ -49,6 +54,19 @@ impl Peer for Native {
     type StreamClaim = StreamClaim;
     type DatagramClaim = Claim;
     type Challenger = Challenger;
+
+    fn inquiry(end: ClientEnd, now: Tick) -> Option<Inquiry> {
+        let mut client = Self::client(end, now);
+        let said = iter::from_fn(|| client.output());
+        let said =
+            said.filter_map(|it| if let Output::Send(bytes) = it { Some(bytes) } else { None });
+        Some(Inquiry {
+            transport: Transport::Stream,
+            says: said.flatten().collect(),
+            in_words: "the begin of a session",
+            answer: |_, heard| Verdict::of_begin(heard, &FRAME_MAGIC),
+        })
+    }
 
     fn client(ClientEnd { host, wants_ends, .. }: ClientEnd, now: Tick) -> Client {
         Client::asking(host, wants_ends, now)

@@ -3,6 +3,7 @@
 //! What is done with one server is `one`, what one test is heard of `test`, and what several names are `several` and `company`.
 
 mod company;
+mod inquire;
 mod one;
 mod several;
 mod test;
@@ -32,6 +33,7 @@ use crate::session::running;
 use crate::stop::{Stage, Stop};
 use crate::target;
 use company::Company;
+pub use inquire::kind_of_server;
 use several::{Several, ended};
 
 /// How it ended: well, or else what went wrong.

@@ -13,8 +13,8 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
-    Connection, ConnectionProgress, Each, Ended, Entry, KernelView, PathChange, Status, Step, Stream,
-    StreamStatus, Trouble,
+    Connection, ConnectionProgress, Each, Ended, Entry, KernelView, PathChange, Status, Step,
+    Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_flow::{Group, Totals};
