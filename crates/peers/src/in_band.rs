@@ -86,8 +86,17 @@ impl InBand {
 
     /// The server's end, which runs the test that its operator has stated.
     pub fn server(name: &'static str, token: Token, settings: &ServerSettings) -> Self {
+        Self::server_of((name, StreamEnd::Closed), token, settings)
+    }
+
+    /// The same of a kind of peer whose streams end so.
+    pub fn server_of(
+        (name, end): (&'static str, StreamEnd),
+        token: Token,
+        settings: &ServerSettings,
+    ) -> Self {
         let mut server = Self { role: Role::Server, ..Self::client(name, token, None) };
-        match judged(settings) {
+        match judged(settings, end) {
             Ok(test) => {
                 let plan = Box::new(test);
                 server.stage = Stage::Preparing(plan.clone());
@@ -141,6 +150,16 @@ impl InBand {
     fn attach(&mut self, test: Box<Test>, now: Tick) {
         let missing = connections_of(&test);
         self.stage = Stage::Attaching { test, missing, deadline: now.plus_nanos(ATTACH.0) };
+    }
+
+    /// Server: connections are awaited. Those that follow one another are taken as they come.
+    fn prepared(&mut self, test: Box<Test>, now: Tick) {
+        if !test.groups().iter().any(|group| group.replaces()) {
+            return self.attach(test, now);
+        }
+        self.outputs.push_back(Output::Start);
+        let deadline = self.quiet_until(&test, now);
+        self.stage = Stage::Running { test, deadline, is_stopped: false };
     }
 
     /// One more connection is there.
@@ -212,13 +231,19 @@ impl InBand {
 }
 
 /// The test that the server's operator has stated, if it can be run.
-fn judged(settings: &ServerSettings) -> Result<Test, Refusal> {
+fn judged(settings: &ServerSettings, end: StreamEnd) -> Result<Test, Refusal> {
     let unstated = || Refusal::new("unable", "it was not told which test such clients run");
     let test = settings.stated.clone().ok_or_else(unstated)?;
     // Nothing is withheld from who has stated it: that is the operator, and no stranger.
     settings.limits.check(&test)?;
-    carries(&test)?;
+    carries_to(&test, end)?;
     Ok(test)
+}
+
+/// How many connections of a client are its session's, after the one that begins it. Where they follow one another, any number.
+pub fn further_connections(test: &Test) -> u64 {
+    let replaces = test.groups().iter().any(|group| group.replaces());
+    if replaces { u64::MAX } else { connections_of(test).saturating_sub(1) }
 }
 
 /// How many connections a test is of. A flow whose lanes come and go is there with the first of them.
@@ -240,6 +265,12 @@ pub fn names_flows(test: &Test) -> bool {
 
 /// Whether nothing has to be said of a test while it runs: over TCP, of connections that are all there from the begin to the end.
 pub fn carries(test: &Test) -> Result<(), Refusal> {
+    carries_to(test, StreamEnd::Closed)
+}
+
+/// The same of a kind of peer whose streams end so: where each says for itself that it is over, they may follow one another.
+pub fn carries_to(test: &Test, end: StreamEnd) -> Result<(), Refusal> {
+    let may_follow = matches!(end, StreamEnd::Agreed(_) | StreamEnd::Word(_));
     let no = |sentence: &str| {
         Err(Refusal::new("unable", format!("without a control connection {sentence}")))
     };
@@ -247,7 +278,8 @@ pub fn carries(test: &Test) -> Result<(), Refusal> {
     if groups.iter().any(|group| group.transport == Transport::Datagram) {
         return no("no datagrams can be sent");
     }
-    if groups.iter().any(|group| group.replaces() || group.roams || group.lanes != 1) {
+    let follow = |group: &pathscope_flow::Group| group.replaces() && !may_follow;
+    if groups.iter().any(|group| follow(group) || group.roams || group.lanes != 1) {
         return no("no connection can be replaced, and none have several paths");
     }
     if groups.len() > 1 {
@@ -269,7 +301,7 @@ impl Dialogue for InBand {
         match input {
             Input::Prepared(_) => {
                 if let Stage::Preparing(test) = std::mem::replace(&mut self.stage, Stage::Idle) {
-                    self.attach(test, now);
+                    self.prepared(test, now);
                 }
             }
             Input::Unable { code, sentence } => {

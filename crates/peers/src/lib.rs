@@ -14,6 +14,7 @@ pub mod access;
 mod answerers;
 pub mod attach;
 mod callers;
+pub mod ctstraffic;
 pub mod dialogue;
 mod error;
 pub mod in_band;
@@ -28,5 +29,6 @@ pub mod operator;
 pub mod peer;
 pub mod registry;
 pub mod seats;
+pub mod simpleperf;
 
 pub use error::{Moment, PeerError, Refusal};

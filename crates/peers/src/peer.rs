@@ -108,6 +108,11 @@ pub trait Peer {
         None
     }
 
+    /// The same, of a kind that tells each connection what it is called: `entropy` is unpredictable, and another for each.
+    fn accepted_as(from: SocketAddr, _entropy: [u8; 16]) -> Option<Joining<Self::Greeting>> {
+        Self::accepted(from)
+    }
+
     /// Makes the answer to a datagram that has come to the listener that this kind has for itself, in its place, where its datagrams
     /// are [answered](OwnDatagrams::Answered). Whether there is one.
     fn answer(_datagram: &mut [u8], _now: Tick) -> bool {

@@ -115,11 +115,13 @@ macro_rules! peers {
                 }
             }
 
-            /// A connection has come from there to the listener that this kind has for itself. None where it has none.
-            pub fn accepted(self, from: SocketAddr) -> Option<Joining<Greeting>> {
+            /// A connection has come from there to the listener that this kind has for itself; `entropy` is another for each.
+            /// None where it has none.
+            pub fn accepted(self, from: SocketAddr, entropy: [u8; 16]) -> Option<Joining<Greeting>> {
                 match self {
                     $(Self::$kind => {
-                        <$peer as Peer>::accepted(from).map(|own| own.map(Greeting::$kind))
+                        let joining = <$peer as Peer>::accepted_as(from, entropy);
+                        joining.map(|own| own.map(Greeting::$kind))
                     })*
                 }
             }
@@ -363,6 +365,10 @@ peers! {
     Lagscope(crate::lagscope::Lagscope) as lagscope;
     /// MultipathLatencyAnalyzer.
     Mla(crate::mla::Mla) as mla;
+    /// ctsTraffic.
+    CtsTraffic(crate::ctstraffic::CtsTraffic) as ctstraffic;
+    /// simpleperf.
+    Simpleperf(crate::simpleperf::Simpleperf) as simpleperf;
 }
 
 impl PeerKind {

@@ -78,7 +78,9 @@ impl Latencies {
         if start_us > 0 {
             lines.push((0, counted(0, start_us)));
         }
-        lines.extend((0..count).map(|place| (begin(place), counted(begin(place), begin(place + 1)))));
+        lines.extend(
+            (0..count).map(|place| (begin(place), counted(begin(place), begin(place + 1)))),
+        );
         let above: u64 = self.by_us.range(end..).map(|(_, count)| count).sum();
         let is_last_reached = count > 0 && begin(count - 1) <= most;
         if above > 0 || !is_last_reached {

@@ -124,7 +124,9 @@ fn notes(settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     let is_receiver = settings.role == Role::Receiver;
     if is_receiver && settings.size != words::DEFAULT_SIZE {
-        notes.push("-z has no effect at a receiver: it echoes what comes, whatever its size".to_owned());
+        notes.push(
+            "-z has no effect at a receiver: it echoes what comes, whatever its size".to_owned(),
+        );
     }
     if settings.role == Role::Sender && settings.is_daemon {
         let sentence = "-D: what is printed goes nowhere, and files without a whole path are in /; 'pathscope latency --daemon \
@@ -171,7 +173,10 @@ mod tests {
     fn a_receiver_is_a_server_of_its_clients_alone() {
         let buffers = "--lagscope-send-buffer 131072B --lagscope-receive-buffer 65536B";
         for (line, words) in [
-            ("lagscope", format!("server --accept lagscope --lagscope-port 6001 {buffers} --listen 0.0.0.0")),
+            (
+                "lagscope",
+                format!("server --accept lagscope --lagscope-port 6001 {buffers} --listen 0.0.0.0"),
+            ),
             (
                 "lagscope -r10.0.0.1 -p7000 -f0",
                 format!(

@@ -115,10 +115,11 @@ impl LagscopeScreen {
     /// What a receiver is told that only a sender has a use for.
     fn ignored(&self) -> impl Iterator<Item = &'static str> {
         let Settings { histogram, has_percentiles, csv, .. } = &self.settings;
-        let said =
-            [("-H", histogram.is_some()), ("-P", *has_percentiles), ("-R", csv.is_some())];
+        let said = [("-H", histogram.is_some()), ("-P", *has_percentiles), ("-R", csv.is_some())];
         let is_receiver = self.settings.role == Role::Receiver;
-        said.into_iter().filter(move |(_, is_said)| *is_said && is_receiver).map(|(option, _)| option)
+        said.into_iter()
+            .filter(move |(_, is_said)| *is_said && is_receiver)
+            .map(|(option, _)| option)
     }
 
     fn tell_settings(&self, addresses: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -260,7 +261,9 @@ impl Screen for LagscopeScreen {
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         let clock = Clock(ending.wall_unix_ns);
         match ending.failure {
-            Some((Failure::Interrupted, _)) => writeln!(out, "{clock} INFO: Interrupted by Ctrl+C")?,
+            Some((Failure::Interrupted, _)) => {
+                writeln!(out, "{clock} INFO: Interrupted by Ctrl+C")?
+            }
             Some((_, text)) => writeln!(out, "{clock} ERR : {text}")?,
             None => {}
         }

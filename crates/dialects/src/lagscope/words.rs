@@ -113,9 +113,8 @@ fn stray(word: &str) -> Fault {
 
 fn unknown(word: &str) -> Fault {
     let nearest = usage::nearest(word);
-    let nearest = nearest.map_or_else(String::new, |(option, what)| {
-        format!("; the nearest is {option} ({what})")
-    });
+    let nearest = nearest
+        .map_or_else(String::new, |(option, what)| format!("; the nearest is {option} ({what})"));
     Fault::Usage(Some(format!("there is no option '{word}'{nearest}")))
 }
 
@@ -149,7 +148,8 @@ impl Parser {
     fn take(&mut self, letter: char, value: &str) -> Result<(), Fault> {
         let named = |value: &str| Some(value.to_owned()).filter(|it| !it.is_empty());
         let number = |range: RangeInclusive<u64>| number(letter, value, range);
-        let small = |range: RangeInclusive<u64>| Ok(u32::try_from(number(range)?).unwrap_or(u32::MAX));
+        let small =
+            |range: RangeInclusive<u64>| Ok(u32::try_from(number(range)?).unwrap_or(u32::MAX));
         let port = |first: u64| {
             let wide = number(first..=u64::from(u16::MAX))?;
             Ok::<_, Fault>(u16::try_from(wide).unwrap_or(u16::MAX))
@@ -214,10 +214,14 @@ impl Parser {
                 return Err(Fault::Value(sentence.to_owned()));
             }
             (Some(address), None) => (Role::Sender, address),
-            (None, address) => (Role::Receiver, address.as_ref().unwrap_or(const { &String::new() })),
+            (None, address) => {
+                (Role::Receiver, address.as_ref().unwrap_or(const { &String::new() }))
+            }
         };
         if self.is_ipv6 && !address.is_empty() && !address.contains(':') {
-            let sentence = format!("invalid ipv6 address provided: '{address}' has no colon; leave -6 out, or give one");
+            let sentence = format!(
+                "invalid ipv6 address provided: '{address}' has no colon; leave -6 out, or give one"
+            );
             return Err(Fault::Value(sentence));
         }
         let ranges = Ranges {

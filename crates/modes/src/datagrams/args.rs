@@ -54,6 +54,8 @@ impl DatagramArgs {
             ("--seed", words.seed.is_some()),
             ("--shutdown", words.shutdown.is_some()),
             ("--segments", words.segments.is_some()),
+            ("--push-bytes", words.push_bytes.is_some()),
+            ("--pull-bytes", words.pull_bytes.is_some()),
             ("--rate-period", words.rate_period.is_some()),
             ("--burst-count", words.burst_count.is_some()),
             ("--congestion", words.congestion.is_some()),

@@ -27,8 +27,13 @@ impl GoodputPlan {
         limits::no_effect("where nothing is drawn", advice, &[("--seed", is_idle)])?;
         let pattern = words.pattern()?;
         let advice = "it is for --pattern pushpull: leave it out";
-        let is_idle = words.segments.is_some() && pattern != Pattern::Pushpull;
-        limits::no_effect("where nobody sends in turns", advice, &[("--segments", is_idle)])?;
+        let is_idle = |word: Option<Bytes>| word.is_some() && pattern != Pattern::Pushpull;
+        let idle = [
+            ("--segments", is_idle(words.segments)),
+            ("--push-bytes", is_idle(words.push_bytes)),
+            ("--pull-bytes", is_idle(words.pull_bytes)),
+        ];
+        limits::no_effect("where nobody sends in turns", advice, &idle)?;
         let buffer = words.buffer.as_deref().map(|typed| limits::read("--buffer", typed));
         let buffer = buffer.transpose()?.unwrap_or(Span::one(DEFAULT_BUFFER));
         let iterations = words.iterations.as_deref().map_or(Ok(ONCE), iterations)?;
@@ -50,8 +55,8 @@ impl GoodputPlan {
             warm_up_ns: words.warm_up(extent)?,
             extent,
             buffer_bytes: buffer.low,
-            push_bytes: segments,
-            pull_bytes: segments,
+            push_bytes: words.push_bytes.unwrap_or(segments),
+            pull_bytes: words.pull_bytes.unwrap_or(segments),
             rate_bps: rate.map(|rate| rate.low),
             verify: words.verify()?,
             congestion_control: words.congestion,

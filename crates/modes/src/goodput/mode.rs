@@ -28,8 +28,8 @@ impl Mode for GoodputPlan {
         limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
         self.extent.check(self.warm_up_ns)?;
         limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
-        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
-        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
+        limits::in_range("--push-bytes", self.push_bytes, &SEGMENT)?;
+        limits::in_range("--pull-bytes", self.pull_bytes, &SEGMENT)?;
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
         self.sockets.validate(self.connections)?;

@@ -1,6 +1,6 @@
 //! The words of a load, whatever carries it, and what they come to in all plans alike.
 
-use clap::Args;
+use clap::{Args, Parser};
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 
@@ -62,6 +62,12 @@ pub struct LoadArgs {
     /// Length of the segments of --pattern pushpull [default: 1 MiB]
     #[arg(long, value_name = "BYTES")]
     pub segments: Option<Bytes>,
+    /// In pushpull: bytes that the client sends before it turns to receiving [default: that of --segments]
+    #[arg(long, value_name = "BYTES")]
+    pub push_bytes: Option<Bytes>,
+    /// In pushpull: bytes that the server sends before it turns to receiving [default: that of --segments]
+    #[arg(long, value_name = "BYTES")]
+    pub pull_bytes: Option<Bytes>,
     /// The most each sender may send on one connection, or its range
     #[arg(
         long,
@@ -108,7 +114,23 @@ pub struct LoadArgs {
     pub sockets: SocketArgs,
 }
 
+/// A command line of nothing but these words.
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    words: LoadArgs,
+}
+
 impl LoadArgs {
+    /// What is meant where nothing was typed.
+    ///
+    /// # Panics
+    ///
+    /// Where one of the words has to be typed: none has.
+    pub fn usual() -> Self {
+        Line::try_parse_from(["load"]).expect("no word has to be typed").words
+    }
+
     /// Whether anything is drawn. A seed that was typed where nothing is, or where datagrams go, is refused.
     pub fn draws(&self) -> bool {
         let ranges = [&self.transfer, &self.buffer, &self.rate];

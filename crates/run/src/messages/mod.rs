@@ -2,6 +2,7 @@
 //! and who is counted meanwhile. Not what is done about it.
 
 pub(crate) mod attendance;
+pub(crate) mod door;
 pub(crate) mod inbox;
 pub(crate) mod outcome;
 pub(crate) mod replacements;

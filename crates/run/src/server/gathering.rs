@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use pathscope_peers::joining::Identity;
 use pathscope_peers::registry::PeerKind;
 
+use crate::messages::door::Door;
 use crate::messages::inbox::{Inbox, SessionMessage};
 
 /// Of which kind of client, and of which one.
@@ -20,23 +21,25 @@ pub(super) struct Gathering {
 #[derive(Debug)]
 struct Awaiting {
     inbox: Inbox,
+    door: Door,
     /// So many have not come yet, never none.
     missing: u64,
 }
 
 impl Gathering {
     /// A session begins that is of so many connections.
-    pub fn begin(&mut self, client: Client, inbox: Inbox, connections: u64) {
+    pub fn begin(&mut self, client: Client, (inbox, door): (Inbox, Door), connections: u64) {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
         if connections > 0 {
-            self.sessions.insert(client, Awaiting { inbox, missing: connections });
+            self.sessions.insert(client, Awaiting { inbox, door, missing: connections });
         }
     }
 
     /// A connection of this client has come: its session is told. It comes back where there is none that awaits it.
     pub fn join(&mut self, client: Client, joined: SessionMessage) -> Option<SessionMessage> {
-        let Some(awaiting) = self.sessions.get_mut(&client).filter(|it| it.inbox.is_read()) else {
+        let awaiting = self.sessions.get_mut(&client);
+        let Some(awaiting) = awaiting.filter(|it| it.inbox.is_read() && it.door.enter()) else {
             return Some(joined);
         };
         awaiting.inbox.post(joined);
@@ -74,8 +77,8 @@ mod tests {
         let inbox = || Inbox::new(Waker::new().expect("a waker"));
         let ((one, of_one), (other, of_other)) = (inbox(), inbox());
         assert!(gathering.join(client(b'a'), connection(&listener)).is_some(), "nobody waits yet");
-        gathering.begin(client(b'a'), one, 2);
-        gathering.begin(client(b'b'), other, 1);
+        gathering.begin(client(b'a'), (one, Door::default()), 2);
+        gathering.begin(client(b'b'), (other, Door::default()), 1);
         for letter in *b"aba" {
             assert!(gathering.join(client(letter), connection(&listener)).is_none());
         }
@@ -92,10 +95,22 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let mut gathering = Gathering::default();
         let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
-        gathering.begin(client(b'a'), inbox.clone(), 9);
+        gathering.begin(client(b'a'), (inbox.clone(), Door::default()), 9);
         drop(reader);
         assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
-        gathering.begin(client(b'b'), inbox, 0);
+        gathering.begin(client(b'b'), (inbox, Door::default()), 0);
         assert!(gathering.sessions.is_empty());
+    }
+
+    #[test]
+    fn a_session_that_has_closed_its_door_gets_nobody() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, _reader) = Inbox::new(Waker::new().expect("a waker"));
+        let door = Door::default();
+        gathering.begin(client(b'a'), (inbox, door.clone()), u64::MAX);
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert!(door.close(1));
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
     }
 }

@@ -38,7 +38,7 @@ use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
-use pathscope_peers::in_band::connections_of;
+use pathscope_peers::in_band::further_connections;
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
 use pathscope_peers::peer;
@@ -50,6 +50,7 @@ pub use shares::{Descriptors, Threads};
 
 use crate::connect::origins::from_link_of;
 use crate::error::RunError;
+use crate::messages::door::Door;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::queue::Queue;
 use crate::records::journal::Journal;
@@ -349,7 +350,8 @@ impl<'scope> Serving<'scope> {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
                     let stream = socket.into_tcp_stream();
-                    let joining = of.and_then(|peer| peer.accepted(from));
+                    let entropy = random::bytes()?;
+                    let joining = of.and_then(|peer| peer.accepted(from, entropy));
                     match joining {
                         Some(joining) => self.join(joining, stream, from),
                         None => self.receive_guest(stream, from),
@@ -458,10 +460,12 @@ impl<'scope> Serving<'scope> {
         let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
         let mut stated = stated.into_iter().flat_map(|stated| &stated.tests);
         let stated = stated.find(|test| test.is_over(Transport::Stream)).cloned();
-        let further = stated.as_ref().map_or(0, |test| connections_of(test).saturating_sub(1));
+        let further = stated.as_ref().map_or(0, further_connections);
+        let door = Door::default();
+        door.enter();
         inbox.0.post(joined);
-        self.gathering.begin(client, inbox.0.clone(), further);
-        let carrier = Carrier::Flows { local, remote: from, inbox };
+        self.gathering.begin(client, (inbox.0.clone(), door.clone()), further);
+        let carrier = Carrier::Flows { local, remote: from, inbox, door };
         self.begin(admission, greeting, (carrier, stated), place);
     }
 

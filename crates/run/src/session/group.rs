@@ -123,9 +123,10 @@ impl GroupState {
         })
     }
 
-    /// Its flows are about to come.
-    pub fn make_room(&mut self) {
-        let seats = if self.group.roams { 0 } else { self.group.flows };
+    /// Its flows are about to come. `one_by_one`: those that follow one another do once it runs, the first of them, too.
+    pub fn make_room(&mut self, one_by_one: bool) {
+        let has_none = self.group.roams || one_by_one && self.group.replaces();
+        let seats = if has_none { 0 } else { self.group.flows };
         self.sockets = vec![None; seats as usize];
     }
 

@@ -150,9 +150,14 @@ impl RunningTest {
         load.flat_map(|state| state.placement.substitutions.clone()).collect()
     }
 
-    /// Its flows are about to come.
-    pub fn make_room(&mut self) {
-        self.groups.iter_mut().for_each(GroupState::make_room);
+    /// Its flows are about to come. `one_by_one`: those that follow one another do once it runs, the first of them, too.
+    pub fn make_room(&mut self, one_by_one: bool) {
+        self.groups.iter_mut().for_each(|state| state.make_room(one_by_one));
+    }
+
+    /// Flows that are there, of those that follow one another.
+    pub fn present(&self) -> u32 {
+        self.workers.iter().filter_map(RunningWorker::present).sum()
     }
 
     /// The group of this number.

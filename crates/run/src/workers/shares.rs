@@ -34,7 +34,10 @@ impl FlowVisitor for Start<'_> {
         let mut buffers = buffers.into_iter();
         let mut cpus = plan.asks().cpus_of(setting.begin.role).iter().copied().cycle();
         for share in shares(group.flows, placement.workers) {
-            let flows = group.first.0 + share.start..group.first.0 + share.end;
+            // Those that follow one another may all be still to come.
+            let is_empty = group.replaces() && ready.sockets.is_empty();
+            let end = if is_empty { share.start } else { share.end };
+            let flows = group.first.0 + share.start..group.first.0 + end;
             let (number, cpu) = (running.len(), cpus.next());
             let worker = NewWorker { ready: &ready, plan, flows, number, cpu };
             running.push(worker.start::<F>(buffers.next())?);

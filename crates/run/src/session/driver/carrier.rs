@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use pathscope_os::Waker;
 
 use crate::error::RunError;
+use crate::messages::door::Door;
 use crate::messages::inbox::{Inbox, InboxReader};
 
 /// What a session is held over.
@@ -21,13 +22,15 @@ pub(crate) enum Carrier {
         remote: SocketAddr,
         /// Where word for the session is left.
         inbox: (Inbox, InboxReader),
+        /// By what those come that follow.
+        door: Door,
     },
 }
 
 impl Carrier {
     /// No control connection, between these ends.
     pub fn flows(local: Option<IpAddr>, remote: SocketAddr) -> Result<Self, RunError> {
-        Ok(Self::Flows { local, remote, inbox: Inbox::new(Waker::new()?) })
+        Ok(Self::Flows { local, remote, inbox: Inbox::new(Waker::new()?), door: Door::default() })
     }
 
     /// Where this end is towards the other, where that is known.

@@ -4,7 +4,10 @@
 use std::io::Write;
 use std::net::TcpStream;
 
+use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_flow::Group;
+use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
 
@@ -14,9 +17,40 @@ use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 
+/// A client whose connections follow one another is gone when it has had none for so long. One that makes the next after that
+/// begins another session.
+const DESERTED_NS: u64 = 1_000_000_000;
+
 impl<D: Talk> Driver<D> {
+    /// Whether connections come to the test while it runs, by being of its client.
+    pub(super) fn admits(&self) -> bool {
+        let is_theirs = !self.has_control && self.role == Role::Server;
+        is_theirs && self.test.as_ref().is_some_and(|test| test.replaces())
+    }
+
+    /// Where they do, nobody says that no more will: none being there for a while does.
+    pub(super) fn see_who_is_there(&mut self) {
+        let is_deserted = self.admits() && self.is_running() && {
+            let present = self.test.as_ref().map_or(0, |test| test.present());
+            present == 0
+        };
+        if !is_deserted {
+            self.deserted_at = Tick::NEVER;
+            return;
+        }
+        let now = clock::now();
+        if self.deserted_at == Tick::NEVER {
+            self.deserted_at = now.plus_nanos(DESERTED_NS);
+        }
+        if now >= self.deserted_at && self.door.close(self.entered) {
+            self.deserted_at = Tick::NEVER;
+            self.test.iter_mut().for_each(|test| test.close_entrances(None));
+        }
+    }
+
     /// One more has come. Where there is no place for it, it is closed.
     pub(super) fn join(&mut self, stream: TcpStream, answer: &[u8], end: &mut impl End) {
+        self.entered += 1;
         let Some(seat) = self.next_seat() else { return };
         if end.joins().is_err() {
             return;
@@ -43,6 +77,13 @@ impl<D: Talk> Driver<D> {
     /// The seats are those of the test's flows, group by group.
     fn next_seat(&self) -> Option<Seat> {
         let test = self.test.as_ref()?;
+        let follow = test.groups.iter().map(|state| state.group).find(|group| group.replaces());
+        if let Some(group) = follow.filter(|_| test.started().is_some()) {
+            let flow = FlowId(group.first.0.checked_add(self.joined)?);
+            let has_room = test.present() < most_at_once(&group);
+            let seat = Seat { token: test.token, group: group.id, flow, lane: Lane::ONLY };
+            return (has_room && group.holds(flow)).then_some(seat);
+        }
         let mut place = self.joined;
         for group in test.groups.iter().map(|state| state.group) {
             if place < group.flows {
@@ -54,6 +95,15 @@ impl<D: Talk> Driver<D> {
         None
     }
 }
+
+/// So many connections of a client there are at once at the most, where they follow one another. Some come before those that they
+/// follow are gone here.
+fn most_at_once(group: &Group) -> u32 {
+    group.flows.saturating_add(AHEAD)
+}
+
+/// No more than what is reckoned with where a test is provided for.
+const AHEAD: u32 = 64;
 
 /// The socket of a connection that has been told that it has its place.
 fn told(mut stream: TcpStream, answer: &[u8]) -> Result<Socket, RunError> {

@@ -39,6 +39,7 @@ use self::salvage::Salvage;
 use self::substitutions::both_ends;
 pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
+use crate::messages::door::Door;
 use crate::messages::inbox::{Inbox, InboxReader};
 use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
@@ -148,6 +149,12 @@ pub(crate) struct Driver<D> {
     cpus: usize,
     /// Server: connections of the test that have come by being of its client.
     joined: u32,
+    /// By what they come, and all who have.
+    door: Door,
+    entered: u64,
+    has_control: bool,
+    /// When nobody is expected any more, where they follow one another and none is there.
+    deserted_at: Tick,
     /// Whether a control connection is asked for that takes the place of this one.
     reconnects: bool,
     /// When it was asked for the last time.
@@ -214,13 +221,15 @@ impl<D: Talk> Driver<D> {
         let shares = if carrier.is_within_one_host() { 2 } else { 1 };
         let cpus = (cpus::allowed().len() / shares).max(1);
         let (watch, waker) = hosted.map(|Hosted { watch, waker }| (watch, waker)).unzip();
-        let (stream, (inbox, messages)) = match carrier {
+        let (stream, (inbox, messages), door) = match carrier {
             Carrier::Control(stream) => {
-                (Some(stream), Inbox::new(waker.map_or_else(Waker::new, Ok)?))
+                let inbox = Inbox::new(waker.map_or_else(Waker::new, Ok)?);
+                (Some(stream), inbox, Door::default())
             }
-            Carrier::Flows { inbox, .. } => (None, inbox),
+            Carrier::Flows { inbox, door, .. } => (None, inbox, door),
         };
         let watch = watch.map_or_else(|| Watch::own(&inbox.waker), Ok)?;
+        let has_control = stream.is_some();
         let control = match stream {
             Some(stream) => Control::new(stream, role, watch.clone())?,
             None => Control::none(role, watch.clone()),
@@ -239,6 +248,10 @@ impl<D: Talk> Driver<D> {
             remote,
             cpus,
             joined: 0,
+            door,
+            entered: 0,
+            has_control,
+            deserted_at: Tick::NEVER,
             control,
             watch,
             reconnects: false,
@@ -316,6 +329,7 @@ impl<D: Talk> Driver<D> {
             self.listen();
         }
         self.keep_time();
+        self.see_who_is_there();
         // Whether what was sent is acknowledged is asked where it is time.
         if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
             self.check_over(end);
@@ -408,6 +422,9 @@ impl<D: Talk> Driver<D> {
                         self.stop_by(clock::now() + STOPPING);
                     }
                     self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
+                    if event == Event::Stop && self.admits() {
+                        self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
+                    }
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
                 Output::PeerEnded { flow, totals, failure, .. } => {
@@ -461,7 +478,7 @@ impl<D: Talk> Driver<D> {
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;
-        test.make_room();
+        test.make_room(!self.has_control && self.role == Role::Server);
         let chosen = test.substitutions();
         self.test = Some(test);
         self.joined = 0;
@@ -541,6 +558,7 @@ impl<D: Talk> Driver<D> {
     fn next_deadline(&self) -> Tick {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
+        let until = until.min(self.deserted_at);
         until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look))
     }
 

@@ -1,0 +1,37 @@
+//! By what connections that are a session's by being of its client come to it, until it is closed: none is let in that would be lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const CLOSED: u64 = u64::MAX;
+
+/// Shared by who lets them in and the session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Door(Arc<AtomicU64>);
+
+impl Door {
+    /// One more is let in, and word of it follows. Not where it is closed.
+    pub fn enter(&self) -> bool {
+        let more = |entered| (entered != CLOSED).then_some(entered + 1);
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
+    }
+
+    /// Closes it, if those of whom there was word are all who were let in.
+    pub fn close(&self, known: u64) -> bool {
+        self.0.compare_exchange(known, CLOSED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_not_closed_on_somebody_who_is_in_and_nobody_gets_in_then() {
+        let door = Door::default();
+        assert!(door.enter() && door.enter());
+        assert!(!door.close(1), "word of one is still to come");
+        assert!(door.close(2));
+        assert!(!door.enter());
+    }
+}
