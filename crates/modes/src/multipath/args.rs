@@ -19,6 +19,9 @@ pub struct MultipathArgs {
     /// route to HOST leads over, and each other that reaches HOST]
     #[arg(long = "path", value_name = "INTERFACE")]
     pub paths: Vec<String>,
+    /// Paths at most, where none is named: the primary and the first others that reach HOST
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(MOST_PATHS)), conflicts_with = "paths")]
+    pub most_paths: Option<u8>,
     /// Payload of each path: sd (3 Mbit/s), hd (5), 4k (25), or a rate
     #[arg(long, value_name = "RATE", default_value = "hd")]
     pub rate: String,
@@ -53,7 +56,11 @@ impl MultipathArgs {
         let advice = "name a second --path, or none";
         limits::not_both(["--secondary 1", "a single --path"], is_second_of_one, advice)?;
         if is_alone || self.paths.len() == 1 {
-            let typed = [("--order", self.order.is_some()), ("--late-by", self.late_by.is_some())];
+            let typed = [
+                ("--order", self.order.is_some()),
+                ("--late-by", self.late_by.is_some()),
+                ("--most-paths", self.most_paths.is_some()),
+            ];
             limits::no_effect("with one path", "name a second --path, or leave it out", &typed)?;
         }
         let order = self.order.as_deref();
@@ -61,7 +68,10 @@ impl MultipathArgs {
         let lanes = match (is_alone, self.paths.len()) {
             (true, _) => 1,
             // What was named and what comes up later; more than was named is refused by the plan.
-            (_, 0) => interfaces.clamp(2, usize::from(MOST_PATHS)) as u8,
+            (_, 0) => {
+                let most = usize::from(self.most_paths.unwrap_or(MOST_PATHS));
+                interfaces.clamp(2, usize::from(MOST_PATHS)).min(most) as u8
+            }
             (_, named) => named.min(usize::from(MOST_PATHS)) as u8,
         };
         let plan = MultipathPlan {
@@ -118,6 +128,8 @@ mod tests {
         assert_eq!(plan("--rate 4k").expect("good").rate_bps, BitRate(25_000_000));
         assert_eq!(plan("--rate 8Mbit").expect("good").rate_bps, BitRate(8_000_000));
         assert_eq!(plan("--secondary 0").expect("good").lanes, 1);
+        assert_eq!(plan("--most-paths 2").expect("good").lanes, 2);
+        assert_eq!(plan("--most-paths 8").expect("good").lanes, 3);
         assert_eq!(plan("--secondary 1 --path a --path b").expect("good").lanes, 2);
         let named = plan("--path wlan0 --path eth0.7 --order alternate").expect("good words");
         assert_eq!((named.lanes, named.paths), (2, vec!["wlan0".to_owned(), "eth0.7".to_owned()]));
@@ -139,6 +151,9 @@ mod tests {
                 "--secondary 0 --order alternate",
                 "--order has no effect with one path; name a second",
             ),
+            ("--secondary 0 --most-paths 2", "--most-paths has no effect with one path"),
+            ("--path a --path b --most-paths 2", "cannot be used with"),
+            ("--most-paths 9", "1..=8"),
             ("--path a --late-by 5ms", "--late-by has no effect with one path"),
             ("--secondary 0 --path a --path b", "--secondary 0 and several --path exclude"),
             ("--secondary 1 --path a", "--secondary 1 and a single --path exclude"),
