@@ -4,10 +4,11 @@
 //! Not here: the result document, which is written when a run ends.
 
 mod changes;
+mod each;
 
 pub use self::changes::{ConnectionProgress, PathChange};
+pub use self::each::{Each, Frame, Leg, Ping};
 use crate::counters::HostActivity;
-use crate::id::FlowId;
 use crate::record::{FlowError, FlowFacts};
 use crate::tcp_look::TcpLook;
 
@@ -34,12 +35,12 @@ pub enum Entry {
     Activity(Box<ActivityRow>),
     /// How a connection that sends stood at the end of a report interval.
     Sender(Box<SenderRow>),
-    /// Things that were measured one by one, in the order in which they ended on each flow.
-    Each(Box<[Each]>),
     /// What went through one connection in a report interval.
     Progress(Box<ConnectionProgress>),
     /// Something happened to a path of a session.
     Path(Box<PathChange>),
+    /// Things that were measured one by one, in the order in which they ended on each flow.
+    Each(Box<[Each]>),
 }
 
 /// The connections of one session over one interval.
@@ -265,51 +266,6 @@ pub struct ActivityRow {
     pub measurement: String,
     /// What it did.
     pub activity: HostActivity,
-}
-
-/// Something that was measured by itself.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Each {
-    /// A ping.
-    Ping(Ping),
-    /// A frame of a stream.
-    Frame(Frame),
-}
-
-/// One ping.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Ping {
-    /// When its echo came; of one that has none, when it left. Since the journal began, as the other times.
-    pub at_ns: u64,
-    /// Its flow.
-    pub flow: FlowId,
-    /// Its number in the flow, from 0.
-    pub number: u64,
-    /// When it left.
-    pub sent_ns: u64,
-    /// How long its round trip took; absent: no right echo came.
-    pub rtt_ns: Option<u64>,
-    /// What became of it: `answered`, `warm_up`, `lost` or `corrupt`.
-    pub outcome: &'static str,
-}
-
-/// One frame that has ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Frame {
-    /// When it was whole at the end that plays it, since the journal began; absent: it never was.
-    pub at_ns: Option<u64>,
-    /// Its stream.
-    pub flow: FlowId,
-    /// Its number in the stream, from 0.
-    pub number: u64,
-    /// How it ended: `completed`, `repeated`, `late`, `erroneous`, `dropped` or `cut`.
-    pub outcome: &'static str,
-    /// Datagrams of it that had not come when it was to be played.
-    pub missing: u64,
-    /// Datagrams of it that came again.
-    pub repeats: u64,
-    /// How long before it was to be played it was whole; negative: after.
-    pub margin_ns: Option<i64>,
 }
 
 /// How a connection that sends stood at the end of a report interval.

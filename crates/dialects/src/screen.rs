@@ -45,6 +45,8 @@ pub struct Wants {
     pub steps: bool,
     /// What went through each connection, in each report interval.
     pub progress: bool,
+    /// What is measured one by one: pings, frames, datagrams on each path.
+    pub each: bool,
 }
 
 /// What is known before anything moves.

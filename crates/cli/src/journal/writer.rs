@@ -92,7 +92,6 @@ impl Writer {
             lost: AtomicU64::new(0),
             given_up: Mutex::default(),
             wants: Wants {
-                each: false,
                 status: shown.status
                     || targets
                         .iter()
@@ -101,6 +100,7 @@ impl Writer {
                 steps: shown.steps
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
                 progress: shown.progress,
+                each: shown.each,
             },
         });
         let shared = Arc::clone(&desk);

@@ -3,6 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
+use pathscope_core::journal::{Each, Leg};
 
 use crate::samples::{SampleRows, decimal};
 
@@ -115,11 +116,34 @@ impl SampleRows for StampRows {
             rows.extend_from_slice(&self.text);
         }
     }
+
+    fn each(&self, sample: &MultipathSample, start: Tick) -> Option<Each> {
+        let since_start = |at: Tick| (at != Tick::NEVER).then(|| at.nanos_since(start));
+        let &MultipathSample { number, lane, stamps } = sample;
+        let [sent_ns, received_ns] = [stamps.sent, stamps.received].map(since_start);
+        let echoed_ns = (stamps.echoed != Tick::NEVER).then(|| stamps.echoed.as_nanos());
+        Some(Each::Leg(Leg { number, path: lane.0, sent_ns, echoed_ns, received_ns }))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_leg_is_told_by_itself() {
+        let at = Tick::from_nanos;
+        let stamps = Stamps { sent: at(3_000), echoed: at(77_000), received: Tick::NEVER };
+        let sample = MultipathSample { number: 7, lane: Lane(1), stamps };
+        let leg = Leg {
+            number: 7,
+            path: 1,
+            sent_ns: Some(2_000),
+            echoed_ns: Some(77_000),
+            received_ns: None,
+        };
+        assert_eq!(StampRows::new(2).each(&sample, at(1_000)), Some(Each::Leg(leg)));
+    }
 
     #[test]
     fn stamps_stand_in_the_columns_of_the_original() {

@@ -41,10 +41,10 @@ pub struct Wants {
     pub status: bool,
     /// Steps of a session.
     pub steps: bool,
-    /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
-    pub each: bool,
     /// What went through each connection in each report interval.
     pub progress: bool,
+    /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
+    pub each: bool,
 }
 
 /// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.

@@ -21,7 +21,7 @@ struct Kept(Mutex<Vec<Entry>>);
 
 impl Sink for Kept {
     fn wants(&self) -> Wants {
-        Wants { status: true, steps: false, progress: true }
+        Wants { status: true, steps: false, progress: true, each: false }
     }
 
     fn take(&self, entry: Entry) {
