@@ -5,6 +5,7 @@
 
 mod ctstraffic;
 pub mod dialect;
+mod mla;
 pub mod registry;
 pub mod screen;
 mod simpleperf;

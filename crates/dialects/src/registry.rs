@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::ctstraffic::CtsTraffic;
 use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::mla::MultipathLatencyAnalyzer;
 use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
 
@@ -28,6 +29,8 @@ macro_rules! dialects {
 dialects! {
     /// ctsTraffic 2.x: goodput on connections, streams of frames over UDP
     CtsTraffic;
+    /// MultipathLatencyAnalyzer, echoes over two interfaces
+    MultipathLatencyAnalyzer;
     /// simpleperf, a throughput tool
     Simpleperf;
     /// lagscope's table of latencies as a picture
