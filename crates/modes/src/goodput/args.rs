@@ -2,6 +2,7 @@
 
 use pathscope_core::quantity::Bytes;
 
+use super::limits::CONNECT_LIMIT;
 use super::{Burst, DEFAULT_CONNECT_LIMIT, GoodputPlan, Iterations, Pace, Shape, Shutdown};
 use crate::limits::{self, PlanError};
 use crate::load::{LoadArgs, Pattern};
@@ -64,7 +65,7 @@ impl GoodputPlan {
             wait: words.wait,
             shape: Shape {
                 iterations,
-                connect_limit: words.connect_limit.unwrap_or(DEFAULT_CONNECT_LIMIT),
+                connect_limit: connect_limit(words.connect_limit, connections),
                 time_limit_ns: words.time_limit,
                 shutdown: shutdown.transpose()?.unwrap_or_default(),
                 transfer_most_bytes: transfer.and_then(|transfer| transfer.high),
@@ -82,6 +83,16 @@ impl GoodputPlan {
         };
         plan.validate()?;
         Ok(plan)
+    }
+}
+
+/// Connections in the making at once. No limit is one that so many connections never come up to.
+fn connect_limit(typed: Option<u32>, connections: u32) -> u32 {
+    let (least, most) = (*CONNECT_LIMIT.start() as u32, *CONNECT_LIMIT.end() as u32);
+    match typed {
+        None => DEFAULT_CONNECT_LIMIT,
+        Some(0) => connections.clamp(least, most),
+        Some(limit) => limit,
     }
 }
 

@@ -26,7 +26,7 @@ pub struct LoadArgs {
     /// Times that each connection is made, replaced as it ends: a number, or forever [default: 1]
     #[arg(long, value_name = "N")]
     pub iterations: Option<String>,
-    /// Connections in the making at once [default: 1000]
+    /// Connections in the making at once; 0: as many as there are, 100000 at the most [default: 1000]
     #[arg(long, value_name = "N")]
     pub connect_limit: Option<u32>,
     /// Bytes on each connection, or their range
