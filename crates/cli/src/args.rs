@@ -101,7 +101,7 @@ pub enum Command {
 /// `pathscope server`.
 #[derive(Args, Debug)]
 pub struct ServerArgs {
-    /// Address to listen on; may be given several times [default: every address]
+    /// Address to listen on; may be given several times; '*': every address [default: every address]
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Vec<String>,
     /// TCP and UDP port
@@ -150,6 +150,12 @@ pub struct ServerArgs {
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub exit_after: Option<u64>,
+    /// After this time the server ends, whatever it serves then
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<Period>,
+    /// Processors to keep all of the server's threads on, as 0,2; clients choose among these alone [default: any]
+    #[arg(long = "cpu", value_name = "LIST", value_delimiter = ',')]
+    pub cpus: Vec<u32>,
     /// Length of one test; 0: any
     #[arg(long, value_name = "TIME")]
     pub limit_duration: Option<Period>,

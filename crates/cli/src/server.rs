@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
 use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
-use pathscope_os::{clock, memory};
+use pathscope_os::{clock, cpus, memory};
 use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_peers::peer::Listener;
 use pathscope_peers::registry::PeerKind;
@@ -38,6 +39,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         return Ok(());
     }
     memory::keep_little();
+    keep_on(&args.cpus)?;
     // Before signals are heard: opening a pipe may wait for its reader.
     let log_limit = Arc::new(LogLimit::new(args.verbosity.verbose > 0));
     let lines = Some(Arc::clone(&log_limit));
@@ -56,7 +58,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     };
     stop.on_signals(tell).map_err(trouble)?;
     let settings = Settings {
-        listen: args.listen.clone(),
+        listen: addresses(&args.listen),
         port: args.port,
         limits: limits(args),
         descriptors: Descriptors {
@@ -79,6 +81,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         let wall_unix_ns = clock::wall_unix_ns();
         kept.show(Shown::begin(screen, &Beginning { wall_unix_ns, end })?);
     }
+    end_after(args.time_limit, &stop)?;
     let quiet = args.verbosity.quiet;
     // Whoever does not read what is said keeps no client waiting. The first line is where it listens.
     let log = daemon::TellsReady(io::stderr());
@@ -134,6 +137,10 @@ fn check(args: &ServerArgs) -> Result<(), Trouble> {
         );
         return Err(Trouble::usage(text));
     }
+    if let Some(limit) = args.time_limit.filter(|limit| *limit < LEAST) {
+        let text = format!("--time-limit {limit} is out of range: {LEAST} or more");
+        return Err(Trouble::usage(text));
+    }
     for address in &args.listen {
         let refused = |why: &str| {
             let text = format!("--listen '{}': {why}", shown(address));
@@ -150,6 +157,38 @@ fn check(args: &ServerArgs) -> Result<(), Trouble> {
         }
     }
     Ok(())
+}
+
+/// What to listen on; a star is every address, as is nothing.
+fn addresses(typed: &[String]) -> Vec<String> {
+    if typed.iter().any(|address| address == "*") { Vec::new() } else { typed.to_vec() }
+}
+
+/// Keeps this thread on these processors, and with it all that are started from now on.
+fn keep_on(cpus: &[u32]) -> Result<(), Trouble> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let allowed = cpus::allowed();
+    if let Some(cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+        let text = format!("--cpu {cpu}: this process may use {}", allowed.join(", "));
+        return Err(Trouble::usage(text));
+    }
+    let kept = cpus::keep_thread_on(cpus);
+    kept.map_err(|error| Trouble::new(error.failure(), format!("--cpu: {error}")))
+}
+
+/// Lets a server end by itself after so long. A thread waits for that, which nobody waits for.
+fn end_after(limit: Option<Period>, stop: &Stop) -> Result<(), Trouble> {
+    let Some(limit) = limit else { return Ok(()) };
+    let stop = stop.clone();
+    let wait = move || {
+        thread::sleep(limit.duration());
+        stop.request("--time-limit");
+    };
+    let waiting = thread::Builder::new().name("time limit".to_owned()).spawn(wait);
+    waiting.map(drop).map_err(Trouble::no_thread)
 }
 
 /// Whether this is an address with a port behind it. One of IPv6 has colons of its own.

@@ -17,15 +17,22 @@ pub fn allowed() -> Vec<u32> {
 
 /// Not checked against what is allowed now: a thread may have been started by one that is pinned.
 pub fn pin_thread(cpu: u32) -> Result<(), OsError> {
-    let refused = || OsError::Processor { cpu, allowed: format!("{:?}", allowed()) };
-    if cpu as usize >= CpuSet::MAX_CPU {
-        return Err(refused());
-    }
+    keep_thread_on(&[cpu])
+}
+
+/// The same of several processors.
+pub fn keep_thread_on(cpus: &[u32]) -> Result<(), OsError> {
+    let refused = |cpu| OsError::Processor { cpu, allowed: format!("{:?}", allowed()) };
     let mut set = CpuSet::new();
-    set.set(cpu as usize);
-    sched_setaffinity(None, &set).map_err(|errno| match errno {
-        Errno::INVAL => refused(),
-        errno => OsError::call("keep a thread on one processor")(errno),
+    for &cpu in cpus {
+        if cpu as usize >= CpuSet::MAX_CPU {
+            return Err(refused(cpu));
+        }
+        set.set(cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|errno| match (errno, cpus) {
+        (Errno::INVAL, [cpu, ..]) => refused(*cpu),
+        (errno, _) => OsError::call("keep a thread on its processors")(errno),
     })
 }
 

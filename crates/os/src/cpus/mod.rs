@@ -73,6 +73,11 @@ pub fn pin_thread(cpu: u32) -> Result<(), OsError> {
     imp::pin_thread(cpu)
 }
 
+/// Keeps the calling thread, and threads it starts later, on these processors.
+pub fn keep_thread_on(cpus: &[u32]) -> Result<(), OsError> {
+    imp::keep_thread_on(cpus)
+}
+
 /// What the calling thread has used so far; `None` where that is not known.
 pub fn thread_usage() -> Option<ThreadUsage> {
     imp::thread_usage()
@@ -99,10 +104,12 @@ mod tests {
         let all = allowed();
         let thread = std::thread::spawn(move || {
             // Also from where it was put before.
-            for cpu in all {
+            for &cpu in &all {
                 pin_thread(cpu).expect("it is allowed");
                 assert_eq!(allowed(), [cpu]);
             }
+            keep_thread_on(&all).expect("they are allowed");
+            assert_eq!(allowed(), all);
         });
         thread.join().expect("no panic");
     }

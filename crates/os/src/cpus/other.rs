@@ -14,6 +14,10 @@ pub fn pin_thread(_cpu: u32) -> Result<(), OsError> {
     })
 }
 
+pub fn keep_thread_on(_cpus: &[u32]) -> Result<(), OsError> {
+    pin_thread(0)
+}
+
 pub fn process_cpu_ns() -> Option<u64> {
     None
 }
