@@ -15,6 +15,7 @@ use pathscope_modes::commands::Commands;
 use pathscope_modes::condition::Condition;
 use pathscope_modes::repeats::RepeatArgs;
 use pathscope_peers::registry::{DEFAULT_PORT, PeerKind, Words};
+use pathscope_run::target::Family;
 use pathscope_views::Format;
 
 use crate::daemon::DaemonArgs;
@@ -200,6 +201,12 @@ pub struct RunArgs {
         )
     )]
     pub peer: PeerChoice,
+    /// Addresses of IPv4 alone, where HOST is a name that has others
+    #[arg(short = '4', long = "ipv4", conflicts_with = "six")]
+    pub four: bool,
+    /// Addresses of IPv6 alone, where HOST is a name that has others
+    #[arg(short = '6', long = "ipv6")]
+    pub six: bool,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,
@@ -327,6 +334,17 @@ pub struct CompareArgs {
     /// With which colors
     #[command(flatten)]
     pub color: ColorArgs,
+}
+
+impl RunArgs {
+    /// Which addresses of a server are taken, where not all are.
+    pub const fn family(&self) -> Option<Family> {
+        match (self.four, self.six) {
+            (true, _) => Some(Family::Four),
+            (_, true) => Some(Family::Six),
+            _ => None,
+        }
+    }
 }
 
 impl CompareArgs {

@@ -192,6 +192,7 @@ fn run(
         peer,
         hosts,
         port,
+        family: args.family(),
         tests,
         assertions: args.assertions.clone(),
         afterwards,

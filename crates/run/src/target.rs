@@ -11,6 +11,35 @@ use crate::error::RunError;
 use crate::stop::Stop;
 use crate::threads;
 
+/// Which addresses of a name are taken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Family {
+    /// Those of IPv4.
+    Four,
+    /// Those of IPv6.
+    Six,
+}
+
+impl Family {
+    /// Those of these, or that there are none.
+    pub(crate) fn of(
+        self,
+        target: &str,
+        mut addresses: Vec<SocketAddr>,
+    ) -> Result<Vec<SocketAddr>, RunError> {
+        addresses.retain(|address| address.is_ipv4() == (self == Self::Four));
+        if addresses.is_empty() {
+            let (option, family) = match self {
+                Self::Four => ("-4", "IPv4"),
+                Self::Six => ("-6", "IPv6"),
+            };
+            let text = format!("{option}: '{}' has no address of {family}", shown(target));
+            return Err(RunError::Usage(text));
+        }
+        Ok(addresses)
+    }
+}
+
 /// Every address of a server, best first. A resolver may take minutes, and cannot be called off: it has a
 /// thread of its own, which nobody waits for once `stop` is wished.
 pub(crate) fn resolve(target: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, RunError> {
@@ -146,6 +175,17 @@ mod tests {
         let address: SocketAddr = "192.0.2.1:7".parse().expect("an address");
         let found = resolve_by(move || Ok(vec![address]), &Stop::default());
         assert_eq!(found.expect("it answers"), [address]);
+    }
+
+    #[test]
+    fn a_family_leaves_the_other_out_or_says_that_nothing_is_left() {
+        let both: Vec<SocketAddr> = ["192.0.2.1:7", "[2001:db8::1]:7"]
+            .map(|address| address.parse().expect("an address"))
+            .to_vec();
+        assert_eq!(Family::Four.of("h", both.clone()).expect("one is left"), both[..1]);
+        assert_eq!(Family::Six.of("h", both.clone()).expect("one is left"), both[1..]);
+        let error = Family::Six.of("h", both[..1].to_vec()).expect_err("none is left").to_string();
+        assert!(error.contains("-6: 'h' has no address of IPv6"), "{error}");
     }
 
     #[test]

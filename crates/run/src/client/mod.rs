@@ -31,7 +31,7 @@ use crate::records::samples::SampleFile;
 use crate::server::Embedded;
 use crate::session::running;
 use crate::stop::{Stage, Stop};
-use crate::target;
+use crate::target::{self, Family};
 use company::Company;
 pub use inquire::kind_of_server;
 use several::{Several, ended};
@@ -100,6 +100,8 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// Its port, where a name has none.
     pub port: u16,
+    /// Which of its addresses are taken; none: all.
+    pub family: Option<Family>,
     /// What is measured.
     pub tests: Tests,
     /// What has to hold of its figures.
@@ -148,6 +150,7 @@ pub fn run(
         peer: request.peer,
         hosts: request.hosts,
         port: request.port,
+        family: request.family,
         tests: request.tests,
         journal: request.journal,
         samples: samples.clone(),
@@ -192,6 +195,7 @@ struct Words {
     peer: PeerKind,
     hosts: Vec<String>,
     port: u16,
+    family: Option<Family>,
     tests: Tests,
     journal: Journal,
     samples: Option<SampleFile>,
@@ -206,7 +210,7 @@ impl Words {
         sink: &mut dyn FnMut(Event<'_>),
     ) -> (Document, Ended) {
         let is_of_one = !self.may_be_of_several();
-        let Self { peer, hosts, port, tests, journal, samples } = self;
+        let Self { peer, hosts, port, family, tests, journal, samples } = self;
         let mut run = ClientRun {
             document,
             began,
@@ -221,7 +225,7 @@ impl Words {
             destinations: None,
             kept_until: Tick::ZERO,
         };
-        let (embedded, targets) = match prepare(&mut run, &hosts, port) {
+        let (embedded, targets) = match prepare(&mut run, &hosts, (port, family)) {
             Ok(found) => found,
             Err(error) => return (run.document, ended(Err(error))),
         };
@@ -254,7 +258,11 @@ impl Words {
 type Found = (Option<Embedded>, Vec<Vec<SocketAddr>>);
 
 /// What comes before the first connection.
-fn prepare(run: &mut ClientRun<'_>, hosts: &[String], port: u16) -> Result<Found, RunError> {
+fn prepare(
+    run: &mut ClientRun<'_>,
+    hosts: &[String],
+    (port, family): (u16, Option<Family>),
+) -> Result<Found, RunError> {
     let peer = run.peer;
     run.known().try_for_each(|test| {
         peer.carries(test)?;
@@ -267,7 +275,13 @@ fn prepare(run: &mut ClientRun<'_>, hosts: &[String], port: u16) -> Result<Found
         let targets = vec![vec![embedded.address]];
         return Ok((Some(embedded), targets));
     }
-    let resolved = hosts.iter().map(|host| target::resolve(host, port, run.stop));
+    let resolved = hosts.iter().map(|host| {
+        let addresses = target::resolve(host, port, run.stop)?;
+        match family {
+            Some(family) => family.of(host, addresses),
+            None => Ok(addresses),
+        }
+    });
     Ok((None, resolved.collect::<Result<_, _>>()?))
 }
 
@@ -317,6 +331,7 @@ mod tests {
             peer: PeerKind::OWN,
             hosts: Vec::new(),
             port: 5210,
+            family: None,
             tests: vec![load].into(),
             assertions: Vec::new(),
             afterwards: Box::new(Vec::new),
