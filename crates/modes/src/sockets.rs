@@ -44,10 +44,11 @@ pub struct SocketPlan {
     pub source_port_fallback: bool,
 }
 
-/// An address of this end as typed: a link-local one may say which link it is of, as `fe80::1%eth0`.
+/// An address of this end as typed: a link-local one may say which link it is of, as `fe80::1%eth0`; a star is any.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OwnAddress {
-    address: IpAddr,
+    /// None: whichever the system chooses.
+    address: Option<IpAddr>,
     interface: Option<String>,
 }
 
@@ -55,6 +56,9 @@ impl FromStr for OwnAddress {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
+        if typed == "*" {
+            return Ok(Self { address: None, interface: None });
+        }
         let bare = typed.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(typed);
         let (address, interface) = match bare.split_once('%') {
             Some((address, interface)) => (address, Some(interface.to_owned())),
@@ -63,7 +67,7 @@ impl FromStr for OwnAddress {
         let parsed = address.parse().map(|address: IpAddr| address.to_canonical());
         match parsed {
             Ok(address) if interface.is_none() || address.is_ipv6() => {
-                Ok(Self { address, interface })
+                Ok(Self { address: Some(address), interface })
             }
             _ => Err(format!(
                 "'{}' is no address; write 192.0.2.1, 2001:db8::1 or fe80::1%eth0",
@@ -84,7 +88,7 @@ pub(crate) fn own_place(
     let advice = "all sockets of a test are on one interface: name one";
     let both = ["one interface", "another in --bind ADDRESS%INTERFACE"];
     limits::not_both(both, is_torn, advice)?;
-    Ok((bind.into_iter().map(|own| own.address).collect(), named))
+    Ok((bind.into_iter().filter_map(|own| own.address).collect(), named))
 }
 
 /// Ports, both ends of the range included.
@@ -149,7 +153,7 @@ pub struct SocketArgs {
     /// Interface of this end
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// Address of this end; may be given several times, and connections take them in turns
+    /// Address of this end; may be given several times, and connections take them in turns; '*': whichever the system chooses
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Vec<OwnAddress>,
     /// Port of this end, or a range
@@ -187,7 +191,8 @@ impl SocketArgs {
     }
 }
 
-fn source_ports(typed: &str) -> Result<SourcePorts, PlanError> {
+/// Ports of this end as typed: one, or a range.
+pub(crate) fn source_ports(typed: &str) -> Result<SourcePorts, PlanError> {
     let Span { low, high } = typed.parse().map_err(|_| {
         let why = format!("'{}' is no port and no range; write 4000 or [4000,4999]", shown(typed));
         PlanError::unfit("--source-port", why)
@@ -284,13 +289,15 @@ mod tests {
             assert_eq!(of(words), Ok((link.clone(), eth0.clone())), "{words}");
         }
         assert_eq!(of("--bind ::ffff:192.0.2.1"), Ok((vec![address("192.0.2.1")], None)));
+        assert_eq!(of("--bind * --bind 192.0.2.1"), Ok((vec![address("192.0.2.1")], None)));
+        assert_eq!(of("--bind *"), Ok((Vec::new(), None)));
         for words in
             ["--bind fe80::1%eth0 --interface eth1", "--bind fe80::1%eth0 --bind fe80::2%eth1"]
         {
             let error = of(words).expect_err(words).to_string();
             assert!(error.contains("--bind ADDRESS%INTERFACE"), "{words}: {error}");
         }
-        for typed in ["192.0.2.1%eth0", "here", "", "192.0.2.1:80", "h\n"] {
+        for typed in ["192.0.2.1%eth0", "*%eth0", "**", "here", "", "192.0.2.1:80", "h\n"] {
             let error = typed.parse::<OwnAddress>().expect_err(typed);
             assert!(error.contains("is no address") && !error.contains('\n'), "{typed}: {error}");
         }

@@ -7,7 +7,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use super::{Direction, MediaPlan, PROFILES, Pacing};
 use crate::limits::{self, PlanError};
 use crate::mode::Mode;
-use crate::sockets::{OwnAddress, SocketPlan, own_place};
+use crate::sockets::{OwnAddress, SocketPlan, own_place, source_ports};
 
 /// How long a test runs that was given no duration.
 const DEFAULT_DURATION: Period = Period::from_secs(10);
@@ -59,9 +59,16 @@ pub struct MediaArgs {
     /// Interface of this end
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// Address of this end; may be given several times, and streams take them in turns
+    /// Address of this end; may be given several times, and streams take them in turns; '*': whichever the system chooses
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Vec<OwnAddress>,
+    /// Port of this end, or a range
+    #[arg(
+        long,
+        value_name = "PORT",
+        help = "Port of this end; '[low,high]': one of these for each stream at a time"
+    )]
+    pub source_port: Option<String>,
     /// How bytes move: epoll or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
@@ -100,6 +107,7 @@ impl MediaArgs {
                 dscp: self.dscp,
                 interface,
                 bind,
+                source_ports: self.source_port.as_deref().map(source_ports).transpose()?,
                 ..SocketPlan::default()
             },
             engine: self.engine,
@@ -177,6 +185,8 @@ mod tests {
             ("--rate 1Mbit --receive-buffer 2GiB", "--receive-buffer 2 GiB is out of range"),
             ("--rate 1Mbit --dscp 64", "--dscp 64 is out of range: 0 to 63"),
             ("--rate 1Mbit --interface a/b", "--interface"),
+            ("--rate 1Mbit --source-port 0", "--source-port 0 is out of range"),
+            ("--rate 1Mbit --streams 3 --source-port [4000,4001]", "2 ports"),
             ("--rate 1Mbit --engine a/b", "--engine"),
         ] {
             let error = plan(words).expect_err(words);

@@ -1,30 +1,36 @@
-//! `pathscope media`: the same test once or several times, and the files that frames and streams can be written to.
+//! `pathscope media`: the same streams once or several times, and the files that frames and streams can be written to.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use pathscope_core::error::Failure;
+use pathscope_core::quantity::Period;
 
-use super::{MediaArgs, MediaPlan};
-use crate::command::{
-    Command, Facts, Files, JournalArgs, JournalSubject, Plans, Prepared, Refusal,
-};
+use super::MediaArgs;
+use super::again::{self, Times};
+use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
+use crate::follow_up::Tests;
 use crate::mode::Mode as _;
 
 /// What was typed.
 #[derive(Args, Debug)]
 pub struct MediaCommand {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
-    host: String,
+    #[arg(
+        required = true,
+        value_name = "HOST",
+        help = "Server, as HOST, HOST:PORT or [IPV6]:PORT; several names or addresses of one server: streams come from all of its \
+                addresses, in turns; names of several servers: the test runs with each, from one start on"
+    )]
+    hosts: Vec<String>,
     /// What is measured
     #[command(flatten)]
     mode: MediaArgs,
-    /// How often all of it is done, one run after the other
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=1_000)
-    )]
-    iterations: u32,
+    /// How often all streams are asked for, again when they have ended: a number up to 1000, or forever
+    #[arg(long, value_name = "N", default_value = "1")]
+    iterations: String,
+    /// The time of all streams that follow one another; the last is cut to it
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<Period>,
     /// Also write each frame that this end received, as a row of CSV, or of Parquet where its name ends in
     /// .parquet, to this file
     #[arg(long, value_name = "FILE")]
@@ -35,27 +41,25 @@ pub struct MediaCommand {
 }
 
 impl Command for MediaCommand {
-    type Tests = Plans<MediaPlan>;
+    type Tests = Tests;
 
-    fn prepare(self, _: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
+    fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let plan = self.mode.into_plan()?;
         if self.jitter_file.is_some() && !plan.is_down() {
             let text = "--jitter-file holds the frames that this end receives, and with --direction up it \
                         receives none; leave one of them out";
             return Err(Refusal { failure: Failure::Usage, text: text.to_owned() });
         }
-        let name = |number| match self.iterations {
-            1 => "media".to_owned(),
-            all => format!("media {number} of {all}"),
-        };
+        let times = Times::of(&self.iterations)?;
+        let tests = again::tests(&plan, times, self.time_limit, facts.report_every)?;
         let files = Files {
             samples: self.jitter_file.map(|file| ("--jitter-file", file)),
             journal: Some((JournalSubject::Streams, self.journal)),
             ..Files::default()
         };
         Ok(Prepared {
-            hosts: vec![self.host],
-            tests: (1..=self.iterations).map(|number| (name(number), plan.clone())).collect(),
+            hosts: self.hosts,
+            tests,
             announcement: Some(format!("media: {}", plan.subtitle())),
             files,
         })

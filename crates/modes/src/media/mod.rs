@@ -1,6 +1,7 @@
 //! Can this path carry this stream: frames on a schedule over UDP, and whether each was there when it was to
 //! be played.
 
+mod again;
 mod args;
 mod charts;
 mod checks;
