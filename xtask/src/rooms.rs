@@ -165,8 +165,10 @@ pub const KINDS: &[Kind] = &[
             Public {
                 to: "modes::foreign",
                 items: &[
+                    "goodput::figures",
                     "latency::Durations",
                     "latency::KeptPings",
+                    "media::figures",
                     "multipath::MOST_PATHS",
                     "multipath::Replay",
                     "multipath::Stamps",

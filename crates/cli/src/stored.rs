@@ -26,6 +26,8 @@ use crate::{Trouble, lab};
 
 /// The longest result that is read: that of some days at an interval of a second.
 const MOST_BYTES: u64 = 1 << 30;
+/// What is in front of text in words of 16 bits (UTF-16, the least byte first), as ctsTraffic writes its files.
+const WIDE_MARK: &[u8] = b"\xff\xfe";
 /// What is read of it before the rest.
 const BEGINNING: u64 = 4_096;
 
@@ -179,7 +181,8 @@ fn read(mut input: impl Read) -> Result<String, String> {
         input.by_ref().take(most).read_to_end(bytes).map_err(|error| error.to_string())
     };
     read(BEGINNING, &mut bytes)?;
-    judge(&bytes)?;
+    let is_wide = bytes.starts_with(WIDE_MARK);
+    if is_wide { judge(narrowed(&bytes).as_bytes()) } else { judge(&bytes) }?;
     read(MOST_BYTES + 1 - bytes.len() as u64, &mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(format!(
@@ -187,8 +190,17 @@ fn read(mut input: impl Read) -> Result<String, String> {
             quantity::bytes(MOST_BYTES)
         ));
     }
+    if is_wide {
+        return Ok(narrowed(&bytes));
+    }
     String::from_utf8(bytes)
         .map_err(|error| format!("not a pathscope result: {}", error.utf8_error()))
+}
+
+/// Text that a tool of Windows wrote in words of 16 bits, the least byte first; what is no text in it is marked.
+fn narrowed(bytes: &[u8]) -> String {
+    let words = bytes.chunks_exact(2).map(|word| u16::from_le_bytes([word[0], word[1]]));
+    char::decode_utf16(words).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 /// Whether it may be a result that begins so.
@@ -196,6 +208,11 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
     let compressed = [(&b"\x1f\x8b"[..], "gunzip -c"), (&b"\x28\xb5\x2f\xfd"[..], "zstd -dc")];
     if let Some((_, program)) = compressed.iter().find(|(magic, _)| beginning.starts_with(magic)) {
         return Err(format!("it is compressed: {program} FILE | pathscope show -"));
+    }
+    // A character may be cut in two at its end.
+    let valid = std::str::from_utf8(beginning).map_or_else(|it| it.valid_up_to(), str::len);
+    if foreign::is_one(&String::from_utf8_lossy(&beginning[..valid])) {
+        return Ok(());
     }
     let samples = [&b"PAR1"[..], b"flow,ping,", b"SequenceNumber,SenderQpc,"];
     if samples.iter().any(|head| beginning.starts_with(head)) {
@@ -208,11 +225,6 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
         let text = "these are rows that a run left beside its result, and no result: name the result itself, \
             of which reports are made";
         return Err(text.to_owned());
-    }
-    // A character may be cut in two at its end.
-    let valid = std::str::from_utf8(beginning).map_or_else(|it| it.valid_up_to(), str::len);
-    if foreign::is_one(&String::from_utf8_lossy(&beginning[..valid])) {
-        return Ok(());
     }
     // Some editors put a mark in front of every text.
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
@@ -259,6 +271,12 @@ mod tests {
         assert_eq!(read(&b"\n {}"[..]), Ok("\n {}".to_owned()));
         let rows = "Index, Latency(us)\n0, 5\n";
         assert_eq!(read(rows.as_bytes()), Ok(rows.to_owned()));
+        // As ctsTraffic writes it: in words of 16 bits, with a mark.
+        let rows =
+            "TimeSlice,SendBps,RecvBps,In-Flight,Completed,NetError,DataError\r\n1,2,3,4,5,6,7\r\n";
+        let marked = format!("\u{feff}{rows}");
+        let wide: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read(&wide[..]), Ok(marked));
     }
 
     #[test]

@@ -7,6 +7,8 @@ findings! {
     pub(crate) enum ForeignCaveat {
         ClosedLoop: "closed_loop", "each ping waited for the answer to the one before it: a stall is one sample, however many pings it kept from being sent",
             "measure with `pathscope latency`, whose pings leave on schedule";
+        FirstSlice: "first_slice", "the first row of status has rates over another time than its own: they are in no figure",
+            "let it run for several rows";
         NotInTheFile: "not_in_the_file", "the file lacks what a result of pathscope says: what is named is unknown, and not nothing",
             "keep what the other tool printed; measure with pathscope where it matters";
         NumbersMissing: "numbers_missing", "numbers between the first and the last have no row: what became of them is unknown, and in no figure",

@@ -4,6 +4,7 @@
 //! Which it is, is told from its text and never from its name. Not here: what figures there are (the modes), and the wire
 //! formats of those tools.
 
+mod ctstraffic;
 pub(crate) mod findings;
 mod lagscope;
 mod multipath_latency_analyzer;
@@ -30,9 +31,12 @@ struct Form {
     read: fn(&str) -> Result<Read, Fault>,
 }
 
-/// All of them.
-const FORMS: [&Form; 3] =
-    [&lagscope::FREQUENCIES, &lagscope::LATENCIES, &multipath_latency_analyzer::STAMPS];
+/// All of them, tool by tool.
+const FORMS: [&[&Form]; 3] = [
+    &ctstraffic::FORMS,
+    &[&lagscope::FREQUENCIES, &lagscope::LATENCIES],
+    &[&multipath_latency_analyzer::STAMPS],
+];
 
 /// What was read.
 struct Read {
@@ -114,7 +118,7 @@ pub fn is_one(beginning: &str) -> bool {
 
 fn form(text: &str) -> Option<&'static Form> {
     let text = unmarked(text);
-    FORMS.into_iter().find(|form| (form.is_one)(text))
+    FORMS.iter().copied().flatten().copied().find(|form| (form.is_one)(text))
 }
 
 /// Without the mark that some editors put in front of every text.
@@ -199,17 +203,17 @@ fn columns(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// What is wrong with a text that is told to be of a tool.
-    pub(super) fn fault(text: &str) -> String {
+    pub(crate) fn fault(text: &str) -> String {
         let read = ForeignResult::read(text).expect("it is of a tool");
         read.expect_err("it is not whole").to_string()
     }
 
     /// What a text holds.
-    pub(super) fn read(text: &str) -> ForeignResult {
+    pub(crate) fn read(text: &str) -> ForeignResult {
         ForeignResult::read(text).expect("it is of a tool").expect("it is whole")
     }
 
