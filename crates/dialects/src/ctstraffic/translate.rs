@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::grammar::Range;
 use super::settings::{
     Client, Keepalive, Pattern, Role, Server, Settings, Shutdown, Tcp, Traffic, Udp,
 };
@@ -64,6 +65,10 @@ fn bytes(number: u64) -> String {
     format!("{number}B")
 }
 
+fn in_bits(bytes: Range) -> Range {
+    Range { low: bytes.low.saturating_mul(8), high: bytes.high.saturating_mul(8) }
+}
+
 fn milliseconds(number: u64) -> String {
     format!("{number}ms")
 }
@@ -92,10 +97,7 @@ fn goodput(words: &mut Words, settings: &Settings, client: &Client, tcp: &Tcp) {
     // What is sent at the most is each end's own affair: of a client that sends nothing it says nothing.
     let sends = tcp.pattern != Pattern::Pull;
     if let Some(rate) = tcp.rate.filter(|_| sends) {
-        let bits = |bytes: u64| bytes.saturating_mul(8);
-        let limit =
-            super::grammar::Range { low: bits(rate.limit.low), high: bits(rate.limit.high) };
-        words.option("--rate", limit.typed("bit"));
+        words.option("--rate", in_bits(rate.limit).typed("bit"));
         words.option("--rate-period", milliseconds(rate.period_ms));
     }
     if let Some((count, delay)) = tcp.burst.filter(|_| sends) {
@@ -137,6 +139,7 @@ fn client_words(words: &mut Words, settings: &Settings, client: &Client) {
     words.option_of("--source-port", client.local_ports.map(|ports| ports.typed("")));
     words.option_of("--interface", client.interface.map(|index| index.to_string()));
     words.option("--report-every", milliseconds(settings.log.status_update_ms));
+    words.word("--quiet");
     words.option("--peer", "ctstraffic");
     words.option("--port", settings.port.to_string());
     words.word("--");
@@ -145,6 +148,7 @@ fn client_words(words: &mut Words, settings: &Settings, client: &Client) {
 
 fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traffic) {
     words.word("server");
+    words.word("--quiet");
     words.option("--accept", "ctstraffic");
     words.option("--ctstraffic-port", settings.port.to_string());
     server.listen.iter().for_each(|address| words.option("--listen", address.clone()));
@@ -159,6 +163,13 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
             if tcp.pattern == Pattern::PushPull {
                 words.option("--ctstraffic-push-bytes", bytes(tcp.push_bytes));
                 words.option("--ctstraffic-pull-bytes", bytes(tcp.pull_bytes));
+            }
+            // A server that sends nothing has nothing to slow down.
+            if let Some(rate) = tcp.rate.filter(|_| tcp.pattern != Pattern::Push) {
+                words.option("--ctstraffic-rate-limit", in_bits(rate.limit).typed("bit"));
+            }
+            if let Keepalive::AfterMs(asked) = tcp.keepalive {
+                words.option("--ctstraffic-keepalive", format!("{}s", seconds(asked)));
             }
         }
         Traffic::Udp(udp) => {

@@ -15,14 +15,14 @@ fn said(line: &str) -> (String, Vec<String>) {
 /// What a client says that says nothing else.
 const PUSH: &str =
     "--transfer 1073741824B --buffer 65536B --verify full --shutdown graceful --connect-limit 1000";
-const TO: &str = "--report-every 5000ms --peer ctstraffic --port 4444 --";
+const TO: &str = "--report-every 5000ms --quiet --peer ctstraffic --port 4444 --";
 
 #[test]
 fn the_guides_lines_over_tcp() {
     for (line, native) in [
         (
             "-listen:* -consoleverbosity:1",
-            "server --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-pattern push --ctstraffic-transfer 1073741824B \
+            "server --quiet --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-pattern push --ctstraffic-transfer 1073741824B \
              --ctstraffic-buffer 65536B --ctstraffic-verify full"
                 .to_owned(),
         ),
@@ -67,7 +67,7 @@ fn the_guides_lines_over_udp() {
     );
     assert_eq!(
         said(&format!("-listen:* {stream}")).0,
-        "server --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-bits-per-second 25000000bit --ctstraffic-frame-rate 60 \
+        "server --quiet --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-bits-per-second 25000000bit --ctstraffic-frame-rate 60 \
          --ctstraffic-stream-length 60s"
     );
     assert!(
@@ -85,7 +85,7 @@ fn every_option_of_a_client_has_a_word_of_ours() {
     for part in [
         "--connect-limit 0 --rate [8000bit,16000bit] --rate-period 50ms --keepalive 3s --receive-buffer 70000B",
         "--iterations 3 --time-limit 1500ms --send-buffer 80000B --dscp 46 --bind 10.0.0.1 --bind ::1",
-        "--source-port [20000,20007] --interface 2 --report-every 250ms --peer ctstraffic --port 5000 -- h1 fe80::1%eth0",
+        "--source-port [20000,20007] --interface 2 --report-every 250ms --quiet --peer ctstraffic --port 5000 -- h1 fe80::1%eth0",
     ] {
         assert!(words.contains(part), "{part} is not in {words}");
     }
@@ -113,12 +113,13 @@ fn every_option_of_a_client_has_a_word_of_ours() {
 fn every_option_of_a_server_has_a_word_of_ours() {
     let (words, _) = said(
         "-listen:10.0.0.1 -listen:::1 -port:5000 -serverexitlimit:10 -timelimit:90000 -pattern:pushpull -pushbytes:7 -pullbytes:9 \
-         -verify:connection",
+         -verify:connection -ratelimit:1000 -keepalivevalue:5000",
     );
     for part in [
-        "server --accept ctstraffic --ctstraffic-port 5000 --listen 10.0.0.1 --listen ::1 --exit-after 10 --time-limit 90000ms",
+        "server --quiet --accept ctstraffic --ctstraffic-port 5000 --listen 10.0.0.1 --listen ::1 --exit-after 10 --time-limit 90000ms",
         "--ctstraffic-verify off",
         "--ctstraffic-push-bytes 7B --ctstraffic-pull-bytes 9B",
+        "--ctstraffic-rate-limit 8000bit --ctstraffic-keepalive 5s",
     ] {
         assert!(words.contains(part), "{part} is not in {words}");
     }
