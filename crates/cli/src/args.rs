@@ -7,6 +7,7 @@ use std::slice;
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
+use pathscope_core::network::Network;
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_dialects::registry::NAMES;
 use pathscope_modes::assertion::Assertion;
@@ -119,6 +120,10 @@ pub struct ServerArgs {
     /// What is said of clients of other programs
     #[command(flatten)]
     pub words: Words,
+    /// Network whose clients are answered where anybody could pretend to be one of them, as 192.0.2.0/24; may be given several times
+    /// [default: this machine's and those on its links]
+    #[arg(long, value_name = "CIDR")]
+    pub allow: Vec<Network>,
     /// Clients at once; 0: any number [default: 32]
     #[arg(long, value_name = "N")]
     pub limit_sessions: Option<u32>,

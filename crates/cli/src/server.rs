@@ -71,6 +71,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
+        allow: args.allow.clone(),
         stated,
         allow: Vec::new(),
     };

@@ -1,6 +1,7 @@
 //! The binary as a user has it: on loopback, and in labs.
 
 mod analysis;
+mod analyzer;
 mod asserted;
 #[cfg(target_os = "linux")]
 mod beside;
