@@ -3,6 +3,7 @@
 //! engines and peers. Not here: what is said before a connection is a flow's, which is each peer's own.
 
 pub mod bare;
+pub mod frames;
 
 use crate::pattern::{Block, Payload};
 
@@ -54,6 +55,13 @@ impl NumberedPings {
     pub const NUMBER_BYTES: usize = 4;
 }
 
+impl Framing {
+    /// Whether datagrams say their places in what they are of.
+    pub const fn is_numbered(self) -> bool {
+        !matches!(self, Self::Frames)
+    }
+}
+
 /// How the datagrams of a test are laid out.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Framing {
@@ -62,6 +70,8 @@ pub enum Framing {
     Own,
     /// As MultipathLatencyAnalyzer does it, in a test of paths.
     Bare,
+    /// As ctsTraffic does it, in a test of streams of frames: which datagram of its frame one is, nobody says.
+    Frames,
 }
 
 /// By what it is known where a stream ends.

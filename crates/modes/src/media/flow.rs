@@ -7,6 +7,7 @@ use super::header::MAGIC;
 use super::receive::Receiving;
 use super::send::Sending;
 use super::{Layout, MediaPlan, StreamFacts};
+use crate::conventions::{Conventions, Framing};
 use crate::pattern::SessionKey;
 use crate::streams::{Identity, StreamFlow};
 
@@ -16,14 +17,28 @@ pub type MediaFlow = StreamFlow<Sending, Receiving>;
 impl MediaFlow {
     /// Flow number `flow` of a session, at the end of this role.
     pub fn new(plan: &MediaPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
+        Self::by(Conventions::OWN, plan, (role, session, flow))
+    }
+
+    /// The same with a peer of such conventions.
+    pub fn by(
+        conventions: Conventions,
+        plan: &MediaPlan,
+        (role, session, flow): (Role, SessionKey, FlowId),
+    ) -> Self {
         let identity = Identity::new(MAGIC, session.token, flow.0, false);
         let names = |sender: Role| {
             let key = session.stream(flow.0, sender == Role::Client);
             plan.sends(sender).then_some((key, identity))
         };
         let sender = names(role).map(Sending::new);
-        let receiver = names(role.peer()).map(|names| Receiving::new(names, &Layout::of(plan)));
-        Self::of((role, session, flow), sender, receiver)
+        let layout = Layout::framed(plan, conventions.framing);
+        let receiver = names(role.peer()).map(|names| Receiving::new(names, &layout));
+        let stream = Self::of((role, session, flow), sender, receiver);
+        match conventions.framing {
+            Framing::Frames => stream.with_start(start_again_ns(plan)),
+            Framing::Own | Framing::Bare => stream,
+        }
     }
 
     /// What the stream came to so far; where it went is known to others.
@@ -47,4 +62,9 @@ impl MediaFlow {
             ..StreamFacts::default()
         }
     }
+}
+
+/// How often a client of ctsTraffic says that it wants its stream, until something of it came.
+fn start_again_ns(plan: &MediaPlan) -> u64 {
+    (1_000 / u64::from(plan.frame_rate.max(1)) + 500) * 1_000_000
 }

@@ -1,6 +1,7 @@
 //! How a frame is cut into datagrams, when each frame is due, and when it is played. Arithmetic on a plan, the same at both ends.
 
 use super::{HEADER_BYTES, MediaPlan, Pacing};
+use crate::conventions::{Framing, frames};
 
 const SECOND_NS: u128 = 1_000_000_000;
 
@@ -33,11 +34,17 @@ pub struct Layout {
 impl Layout {
     /// That of `plan`, valid or not.
     pub fn of(plan: &MediaPlan) -> Self {
+        Self::framed(plan, Framing::Own)
+    }
+
+    /// The same of datagrams that are laid out like this.
+    pub fn framed(plan: &MediaPlan, framing: Framing) -> Self {
+        let header = if framing == Framing::Frames { frames::HEADER_BYTES } else { HEADER_BYTES };
         let frame_rate = plan.frame_rate.max(1);
         let frame_bytes = plan.rate_bps.0 / 8 / u64::from(frame_rate);
         let size = plan.datagram_bytes.0.clamp(1, u64::from(u32::MAX));
         let rest = frame_bytes % size;
-        let least = HEADER_BYTES as u64 + 1;
+        let least = header as u64 + 1;
         // A single datagram has none before it that could give anything up.
         let (before_last, last) = match rest {
             0 => (size, size),
@@ -181,6 +188,25 @@ mod tests {
         assert_eq!(layout.datagrams, 4);
         let due: Vec<u64> = (0..4).map(|index| layout.due_ns(1, index)).collect();
         assert_eq!(due, [20_000_000, 25_000_000, 30_000_000, 35_000_000]);
+    }
+
+    /// Section 3.4 of ctsTraffic's reference.
+    #[test]
+    fn a_shorter_header_leaves_other_rests() {
+        for (frame, expected) in [
+            (52_083, [vec![1_400; 37], vec![283]].concat()),
+            (1_401, vec![1_374, 27]),
+            (1_427, vec![1_400, 27]),
+            (2_826, vec![1_400, 1_399, 27]),
+        ] {
+            let plan = MediaPlan {
+                rate_bps: BitRate(frame * 8),
+                frame_rate: 1,
+                datagram_bytes: Bytes(1_400),
+                ..plan()
+            };
+            assert_eq!(lengths(&Layout::framed(&plan, Framing::Frames)), expected, "{frame}");
+        }
     }
 
     proptest! {

@@ -27,6 +27,7 @@ mod send;
 mod shared;
 mod summary;
 mod tally;
+mod unnumbered;
 mod verdict;
 
 #[cfg(test)]

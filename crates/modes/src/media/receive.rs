@@ -8,14 +8,12 @@ use super::frame::{FrameCounts, FrameRow, Outcome};
 use super::header::{HEADER_BYTES, Header};
 use super::ledger::{Ring, window_of};
 use super::summary::DamagedDatagram;
-use super::{Layout, MediaShared};
+use super::{Layout, MediaShared, unnumbered};
 use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
+use crate::conventions::{Framing, frames};
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Identity, Reading, Receives};
 
-/// Play-out counts from the first datagram that comes. Where none has come by the depth of the buffer, and by
-/// then, it counts from the start.
-const LEAST_PATIENCE_NS: u64 = 1_000_000_000;
 /// Frames are judged as datagrams come; where none come, so often.
 const LOOK_EVERY_NS: u64 = 100_000_000;
 /// What never came is awaited for so long after the play-out of the last frame, or after a stop.
@@ -101,21 +99,23 @@ impl Receiving {
     }
 
     /// When nothing is awaited any more.
-    fn end(&self, layout: &Layout) -> Tick {
+    fn end(&self, shared: &MediaShared) -> Tick {
+        let layout = &shared.layout;
         let Some(anchor) = self.anchor else {
-            return self.patience(layout).plus_nanos(1).min(self.stop_at);
+            return self.patience(shared).plus_nanos(1).min(self.stop_at);
         };
-        let all_came = self.total.is_some_and(|total| self.came >= total);
+        let total = self.total.or(unnumbered::total(shared));
+        let all_came = total.is_some_and(|total| self.came >= total);
         let last = self.expected.saturating_sub(1);
         let played = anchor.plus_nanos(layout.played_at_ns(last));
-        let drain_ns = if self.total.is_some() { DRAIN_NS } else { UNTOLD_DRAIN_NS };
+        let drain_ns = if total.is_some() { DRAIN_NS } else { UNTOLD_DRAIN_NS };
         let natural = if all_came { played } else { played.plus_nanos(drain_ns) };
         natural.min(self.stop_at)
     }
 
     /// Until when the first datagram is awaited.
-    fn patience(&self, layout: &Layout) -> Tick {
-        self.started.plus_nanos(layout.depth_ns.max(LEAST_PATIENCE_NS))
+    fn patience(&self, shared: &MediaShared) -> Tick {
+        self.started.plus_nanos(shared.layout.depth_ns.max(unnumbered::least_patience_ns(shared)))
     }
 
     /// A datagram came.
@@ -126,10 +126,11 @@ impl Receiving {
         consent: &mut Consent,
         now: Tick,
     ) {
-        let (layout, counts) = (shared.layout, &mut shared.tally.counts);
-        let header = match Header::read(self.identity, bytes) {
+        let (layout, framing) = (shared.layout, shared.conventions.framing);
+        let counts = &mut shared.tally.counts;
+        let header = match unnumbered::read(self.identity, framing, bytes) {
             Reading::Sound(header) if layout.holds(header.frame, header.index) => header,
-            _ if consent.hears(bytes, now) => return,
+            _ if unnumbered::is_name(framing, bytes) || consent.hears(bytes, now) => return,
             Reading::Damaged => {
                 counts.damaged_datagrams += 1;
                 return counts.unreadable_datagrams += 1;
@@ -137,7 +138,7 @@ impl Receiving {
             // Also where its check is right: nobody who follows the plan sends that.
             Reading::Foreign | Reading::Sound(_) => return counts.foreign += 1,
         };
-        let Header { frame, index, .. } = header;
+        let Header { frame, mut index, .. } = header;
         self.anchor.get_or_insert_with(|| {
             Tick::from_nanos(now.as_nanos().saturating_sub(layout.due_ns(frame, index)))
         });
@@ -146,14 +147,20 @@ impl Receiving {
         if frame >= self.ring.end() {
             return shared.tally.counts.early += 1;
         }
-        let filler = &bytes[HEADER_BYTES..];
-        let position = layout.position(frame, index).wrapping_add(HEADER_BYTES as u64);
-        let wrong = self.key.first_wrong(position, filler);
+        let (filler_at, position) = if framing == Framing::Frames {
+            index = unnumbered::place_of(&mut self.ring, &layout, frame, bytes.len());
+            (frames::HEADER_BYTES, 0)
+        } else {
+            (HEADER_BYTES, layout.position(frame, index).wrapping_add(HEADER_BYTES as u64))
+        };
+        let header = Header { index, ..header };
+        let filler = bytes.get(filler_at..).unwrap_or_default();
+        let wrong = shared.conventions.payload.first_wrong(self.key, position, filler);
         if bytes.len() == layout.len(index) && wrong.is_none() {
             return self.sound(shared, header, bytes.len() as u64, now);
         }
         // Something of a frame came damaged.
-        let offset_bytes = (HEADER_BYTES + wrong.unwrap_or(filler.len())) as u64;
+        let offset_bytes = (filler_at + wrong.unwrap_or(filler.len())) as u64;
         let flow = FlowId(self.key.flow());
         let damaged = DamagedDatagram { flow, frame, datagram: index, offset_bytes };
         shared.tally.counts.damaged_datagrams += 1;
@@ -211,7 +218,7 @@ impl Receiving {
 
     /// Judges those of the first `most` frames whose play-out moment has come.
     fn advance(&mut self, shared: &mut MediaShared, now: Tick, most: u64) {
-        if self.anchor.is_none() && now > self.patience(&shared.layout) {
+        if self.anchor.is_none() && now > self.patience(shared) {
             self.anchor = Some(self.started);
         }
         let Some(anchor) = self.anchor else { return };
@@ -345,7 +352,10 @@ impl Receives for Receiving {
         let awaits_word = away && self.total.is_none() && now < self.stop_at;
         let most = if awaits_word { self.known_frames(&shared.layout) } else { u64::MAX };
         self.advance(shared, now, most);
-        let end = self.end(&shared.layout);
+        if self.order.arrived() == 0 && now > self.patience(shared) && self.stop_at == Tick::NEVER {
+            unnumbered::unanswered(shared)?;
+        }
+        let end = self.end(shared);
         if now >= end && !awaits_word {
             let look = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
             if now < look {

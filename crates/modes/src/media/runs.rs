@@ -60,11 +60,12 @@ impl Flow<MediaPlan> for MediaFlow {
         begin: &Begin<'_>,
         rows: Option<Samples<MediaPlan>>,
     ) -> MediaShared {
-        MediaShared { rows, ..MediaShared::new(plan, begin.role) }
+        MediaShared { rows, ..MediaShared::by(begin.conventions, plan, begin.role) }
     }
 
     fn begin(plan: &MediaPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        Self::new(plan, begin.role, begin.key, flow).with_consent(begin.consents)
+        Self::by(begin.conventions, plan, (begin.role, begin.key, flow))
+            .with_consent(begin.consents)
     }
 
     fn worker_report<S: System>(_: &MediaPlan, left: &Left<'_, Self, S>) -> MediaReport {
@@ -77,7 +78,8 @@ impl Flow<MediaPlan> for MediaFlow {
         });
         let streams: Vec<_> = ended.collect();
         let streams_omitted = (left.flows.len() - streams.len()) as u64;
-        MediaReport { streams, streams_omitted, failed, ..MediaReport::default() }
+        let are_unnumbered = !left.shared.conventions.framing.is_numbered();
+        MediaReport { streams, streams_omitted, failed, are_unnumbered, ..MediaReport::default() }
     }
 
     fn stream_end(&self, plan: &MediaPlan, role: Role) -> Option<(Option<Tick>, Stream)> {

@@ -5,6 +5,7 @@ use pathscope_flow::{Batch, SendWant};
 
 use super::header::Header;
 use super::{Layout, MediaShared};
+use crate::conventions::{Framing, frames};
 use crate::pattern::StreamKey;
 use crate::streams::{Identity, Sends};
 
@@ -18,6 +19,8 @@ pub struct Sending {
     identity: Identity,
     /// When frame 0 is due.
     begin: Tick,
+    /// When the stream began.
+    started: Tick,
     /// The next frame, of which so many datagrams have left.
     pub(super) frame: u64,
     index: u32,
@@ -34,12 +37,27 @@ impl Sending {
             key,
             identity,
             begin: Tick::NEVER,
+            started: Tick::ZERO,
             frame: 0,
             index: 0,
             stamp: Tick::ZERO,
             is_stopped: false,
             is_over: false,
             bytes: 0,
+        }
+    }
+
+    /// Writes the next datagrams as ctsTraffic lays them out: each has the same pattern. Its clock is that of the stream, so that it stays
+    /// small enough for readers which multiply it.
+    fn fill_frame(&self, shared: &MediaShared, batch: &mut Batch<'_>, now: Tick) {
+        let MediaShared { layout, conventions, .. } = shared;
+        let sent = Tick::from_nanos(now.nanos_since(self.started));
+        for index in self.index..layout.datagrams {
+            let Some(datagram) = batch.datagram(layout.len(index)) else { return };
+            frames::Header { frame: self.frame, sent }.write(datagram);
+            if let Some(pattern) = datagram.get_mut(frames::HEADER_BYTES..) {
+                conventions.payload.copy_to(self.key, 0, pattern);
+            }
         }
     }
 
@@ -56,7 +74,11 @@ impl Sends for Sending {
         let streams = u128::from(shared.streams.max(1));
         let period = u128::from(shared.layout.frame_at_ns(1));
         let shift = period * (u128::from(self.key.flow()) % streams) / streams;
-        self.begin = now.plus_nanos(shift as u64);
+        // With ctsTraffic, the first frame is one that has a whole frame's time before it.
+        let is_first_later = shared.conventions.framing == Framing::Frames;
+        let before = if is_first_later { shared.layout.frame_at_ns(1) } else { 0 };
+        self.started = now;
+        self.begin = now.plus_nanos(before).plus_nanos(shift as u64);
     }
 
     /// A frame that was begun is finished, and none follows it.
@@ -90,6 +112,9 @@ impl Sends for Sending {
 
     fn fill<'data>(&mut self, shared: &'data mut MediaShared, batch: &mut Batch<'data>, now: Tick) {
         self.stamp = now;
+        if shared.conventions.framing == Framing::Frames {
+            return self.fill_frame(shared, batch, now);
+        }
         let MediaShared { layout, image, .. } = shared;
         let (stride, len) = layout.stretch(self.index, batch.room());
         let position = layout.position(self.frame, self.index);

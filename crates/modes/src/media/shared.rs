@@ -5,6 +5,7 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::{FrameRow, HEADER_BYTES, Layout, MediaPlan, MediaTally};
+use crate::conventions::Conventions;
 use crate::pattern::StreamImage;
 use crate::samples::SampleBuffer;
 use crate::streams::Streams;
@@ -14,6 +15,7 @@ use crate::streams::Streams;
 pub struct MediaShared {
     pub(super) layout: Layout,
     pub(super) image: StreamImage<HEADER_BYTES>,
+    pub(super) conventions: Conventions,
     pub(super) streams: u32,
     /// Streams under way.
     pub(super) open: u64,
@@ -28,11 +30,18 @@ impl MediaShared {
         Self {
             layout,
             image: StreamImage::for_end(plan.sends(role)),
+            conventions: Conventions::OWN,
             streams: plan.streams,
             open: 0,
             tally: MediaTally::default(),
             rows: None,
         }
+    }
+
+    /// The same with a peer of such conventions.
+    pub fn by(conventions: Conventions, plan: &MediaPlan, role: Role) -> Self {
+        let layout = Layout::framed(plan, conventions.framing);
+        Self { layout, conventions, ..Self::new(plan, role) }
     }
 }
 

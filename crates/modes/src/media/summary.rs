@@ -117,6 +117,10 @@ pub struct MediaReport {
     pub streams_omitted: u64,
     /// Streams that ended before their time.
     pub failed: u64,
+    /// Whether datagrams do not say which of their frame they are, nor when they were due, as those of ctsTraffic: which came twice, which
+    /// overtook others and how those lie that were lost is not known then, and a lost one is not told from one that came twice beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub are_unnumbered: bool,
 }
 
 impl MediaReport {
@@ -320,6 +324,7 @@ impl MediaDirection {
             ..Self::default()
         };
         let Some(receiver) = receiver else { return of_sender };
+        let is_numbered = !receiver.are_unnumbered;
         let (frames, lost) = (receiver.frames, receiver.lost_datagrams);
         let judged = frames.judged();
         // What came with a damaged header did not get lost on the way.
@@ -339,15 +344,15 @@ impl MediaDirection {
             lost_in_network: in_socket.map(|drops| lost - unreadable - drops),
             lost_unreadable: Some(unreadable),
             damaged_datagrams: Some(receiver.damaged_datagrams),
-            duplicates: Some(receiver.duplicates),
-            reordered: Some(receiver.reordered),
-            bursts: Some(receiver.bursts.clone()),
+            duplicates: is_numbered.then_some(receiver.duplicates),
+            reordered: is_numbered.then_some(receiver.reordered),
+            bursts: is_numbered.then(|| receiver.bursts.clone()),
             delay: receiver.delay.as_ref().and_then(figures),
             variation: receiver.variation.clone(),
             frame_jitter: receiver.frame_jitter,
             longest_freeze_ns: Some(receiver.longest_freeze_ns),
             needed_depth_ns: receiver.needed_depth_ns,
-            late_by_sender: Some(receiver.late_by_sender),
+            late_by_sender: is_numbered.then_some(receiver.late_by_sender),
             ..of_sender
         }
     }

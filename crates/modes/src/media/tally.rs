@@ -48,6 +48,7 @@ impl Accumulate<MediaPlan> for MediaTally {
 
     fn add(&mut self, worker: MediaReport) {
         add_fields!(self.counts, worker; streams_omitted, failed);
+        self.counts.are_unnumbered |= worker.are_unnumbered;
         self.counts.streams.extend(worker.streams);
     }
 

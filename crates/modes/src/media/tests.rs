@@ -18,6 +18,7 @@ use crate::samples::{SampleBuffer, SampleSink};
 use crate::sockets::SocketPlan;
 
 mod flights;
+mod frames;
 mod lost_ends;
 
 const ONE_WAY_NS: u64 = 10_000_000;

@@ -44,6 +44,16 @@ impl Block {
         }
     }
 
+    fn copy_to(self, mut position: u64, mut bytes: &mut [u8]) {
+        while !bytes.is_empty() {
+            let rest = self.rest(position);
+            let (now, later) = bytes.split_at_mut(rest.len().min(bytes.len()));
+            now.copy_from_slice(&rest[..now.len()]);
+            position += now.len() as u64;
+            bytes = later;
+        }
+    }
+
     /// Of bytes that stand at `position`: the index of the first wrong one, or `None`.
     pub(crate) fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
         let mut done = 0;
@@ -66,6 +76,15 @@ impl Payload {
         match self {
             Self::Keyed => key.gather(position, limit, gather),
             Self::Block(block) => block.gather(position, limit, gather),
+        }
+    }
+
+    /// Writes the stream of this key from `position` on.
+    #[inline]
+    pub fn copy_to(self, key: StreamKey, position: u64, bytes: &mut [u8]) {
+        match self {
+            Self::Keyed => key.copy_to(position, bytes),
+            Self::Block(block) => block.copy_to(position, bytes),
         }
     }
 

@@ -16,6 +16,7 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{Batch, SendWant};
 
 use super::header::{HEADER_BYTES, Header, Identity, Reading, differing_bits};
+use crate::conventions::frames::START;
 use crate::draw::Draws;
 use crate::pattern::SessionKey;
 
@@ -45,6 +46,8 @@ pub struct Consent {
     peer: Role,
     /// Whether the other end knows of it.
     pub is_spoken: bool,
+    /// With a peer of ctsTraffic: that this end wants a stream is said in its words, and so often until something came.
+    pub start_again_ns: Option<u64>,
     ours: Identity,
     theirs: Identity,
     /// When it looks for word of the other end next, while it sends.
@@ -77,6 +80,7 @@ impl Consent {
         Self {
             peer: role.peer(),
             is_spoken: false,
+            start_again_ns: None,
             ours: named(role),
             theirs: named(role.peer()),
             look_at: Tick::ZERO,
@@ -113,6 +117,9 @@ impl Consent {
         if self.is_spoken {
             self.say_at = now.plus_nanos(self.waits.within(0, PERIOD_NS));
         }
+        if self.start_again_ns.is_some() {
+            self.say_at = now;
+        }
     }
 
     /// When to [`attend`](Self::attend) next.
@@ -148,12 +155,17 @@ impl Consent {
     #[inline]
     pub fn offer(&mut self, awaits: bool) -> Option<SendWant> {
         self.is_due &= awaits;
-        self.is_due.then_some(SendWant::Datagrams { stride: CONSENT_BYTES, max: 1 })
+        let stride = if self.start_again_ns.is_some() { START.len() } else { CONSENT_BYTES };
+        self.is_due.then_some(SendWant::Datagrams { stride, max: 1 })
     }
 
     /// Writes it.
     pub fn fill(&self, batch: &mut Batch<'_>, now: Tick) {
-        if let Some(datagram) = batch.datagram(CONSENT_BYTES) {
+        if self.start_again_ns.is_some() {
+            if let Some(datagram) = batch.datagram(START.len()) {
+                datagram.copy_from_slice(START);
+            }
+        } else if let Some(datagram) = batch.datagram(CONSENT_BYTES) {
             let header = Header { sequence: self.said, sent: now, length: CONSENT_BYTES as u32 };
             header.write(self.ours, datagram);
         }
@@ -164,7 +176,8 @@ impl Consent {
         self.is_due = false;
         self.said += 1;
         self.waits.advance();
-        self.say_at = at.plus_nanos(self.waits.within(PERIOD_NS / 2, PERIOD_NS / 2 * 3));
+        let wait = self.waits.within(PERIOD_NS / 2, PERIOD_NS / 2 * 3);
+        self.say_at = at.plus_nanos(self.start_again_ns.unwrap_or(wait));
     }
 
     /// Whether a datagram that is no sound one of a stream is a consent, or was one. One that was damaged, or is none of this
@@ -185,6 +198,9 @@ impl Consent {
     /// A datagram of the other end's own stream came.
     #[inline]
     pub fn sign_of_life(&mut self, now: Tick) {
+        if self.start_again_ns.is_some() {
+            (self.say_at, self.is_due) = (Tick::NEVER, false);
+        }
         if now >= self.renew_at {
             self.renew(now);
         }

@@ -147,6 +147,14 @@ impl<S, R> StreamFlow<S, R> {
         }
     }
 
+    /// The same with a peer that sends its stream to who says `START`, which this end does again after so long until something came, and
+    /// that hears nothing else.
+    #[must_use]
+    pub fn with_start(mut self, again_ns: u64) -> Self {
+        self.consent.start_again_ns = Some(again_ns);
+        self
+    }
+
     /// The same with a peer that says which streams it still wants, and goes by what is said so; or with one that does not.
     #[must_use]
     pub fn with_consent(mut self, is_spoken: bool) -> Self {
