@@ -189,7 +189,17 @@ pub const KINDS: &[Kind] = &[
                 ],
             },
             // What can be asked for without a control connection.
-            Public { to: "peers::in_band", items: &["Plan::Goodput", "Plan::Latency"] },
+            Public {
+                to: "peers::in_band",
+                items: &[
+                    "Plan::Goodput",
+                    "Plan::Latency",
+                    "Plan::Media",
+                    "media::Direction",
+                    "media::Pacing",
+                ],
+            },
+            Public { to: "peers::mla", items: &["Plan::Multipath"] },
             // Samples again, row by row.
             Public {
                 to: "run::records::samples::reading",

@@ -73,7 +73,6 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
         allow: args.allow.clone(),
         stated,
-        allow: Vec::new(),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     if let Some(screen) = screen {

@@ -32,6 +32,15 @@ pub struct Joining<G> {
     pub answer: Vec<u8>,
 }
 
+/// A datagram that asks for a session of one stream.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Calling<G> {
+    /// How its client asks for the session.
+    pub greeting: G,
+    /// What is sent back at once.
+    pub answer: Vec<u8>,
+}
+
 impl<G> Joining<G> {
     /// The same, of whichever kind.
     pub(crate) fn map<H>(self, session: impl FnOnce(G) -> H) -> Joining<H> {

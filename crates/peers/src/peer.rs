@@ -14,7 +14,7 @@ use crate::Refusal;
 use crate::attach::{AttachDatagrams, AttachStream, ClaimSeat, HearDatagrams, Seat};
 use crate::dialogue::{ClientDialogue, Returning, ServerDialogue, ServerSettings};
 use crate::inquiry::Inquiry;
-use crate::joining::{Cookie, Joining};
+use crate::joining::{Calling, Cookie, Joining};
 use crate::operator::OperatorWords;
 
 /// A kind of peer. Never a value: what is one of it has a type of its own.
@@ -113,6 +113,12 @@ pub trait Peer {
         Self::accepted(from)
     }
 
+    /// What a datagram asks for that has come to the listener which this kind has for itself, where its datagrams
+    /// [begin](OwnDatagrams::Begin) sessions; `entropy` is unpredictable and drawn anew for each. None where it asks for nothing.
+    fn called(_datagram: &[u8], _entropy: [u8; 16]) -> Option<Calling<Self::Greeting>> {
+        None
+    }
+
     /// Makes the answer to a datagram that has come to the listener that this kind has for itself, in its place, where its datagrams
     /// are [answered](OwnDatagrams::Answered). Whether there is one.
     fn answer(_datagram: &mut [u8], _now: Tick) -> bool {
@@ -160,6 +166,8 @@ pub enum OwnDatagrams {
     /// Each is answered by itself, and that is all: there is no session. Whoever can make its source another's has the answer sent there,
     /// so that only who is near or allowed is answered.
     Answered,
+    /// Each asks for a session of one stream, which goes to where it came from. The same holds of who is answered.
+    Begin,
 }
 
 /// By what a server knows which flow a TCP connection is.

@@ -6,6 +6,7 @@ mod claims;
 mod names;
 #[cfg(test)]
 mod tests;
+mod visitors;
 
 use std::net::SocketAddr;
 
@@ -18,34 +19,17 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 
 use self::claims::claims;
+pub use self::visitors::{GreetingVisitor, PeerVisitor};
 use crate::Refusal;
 use crate::attach::{
     AttachDatagrams, AttachError, AttachStream, ClaimSeat, DatagramHeard, HearDatagrams, Seat,
     SeatRefusal, StreamProgress,
 };
 use crate::callers::{IDENTIFY_BYTES, identify};
-use crate::joining::{Cookie, Joining};
+use crate::joining::{Calling, Cookie, Joining};
 use crate::native::Native;
 use crate::operator::OperatorWords as _;
 use crate::peer::{self, Control, KnownBy, Listener, Peer, Sight};
-
-/// Who does something with a peer, of whichever kind: once for each.
-pub trait PeerVisitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn visit<P: Peer>(self) -> Self::Output;
-}
-
-/// Who serves a client that began like this, of whichever kind: once for each.
-pub trait GreetingVisitor {
-    /// What comes of it.
-    type Output;
-
-    /// Serves it.
-    fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output;
-}
 
 /// What a connection to a server is for.
 pub type Purpose = peer::Purpose<Greeting, StreamClaim>;
@@ -123,6 +107,15 @@ macro_rules! peers {
                         let joining = <$peer as Peer>::accepted_as(from, entropy);
                         joining.map(|own| own.map(Greeting::$kind))
                     })*
+                }
+            }
+
+            /// What a datagram asks for that has come there.
+            pub fn called(self, said: &[u8], entropy: [u8; 16]) -> Option<Calling<Greeting>> {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::called(said, entropy).map(
+                        |Calling { greeting, answer }| Calling { greeting: Greeting::$kind(greeting), answer }
+                    ),)*
                 }
             }
 

@@ -3,7 +3,6 @@
 
 mod clients;
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope};
@@ -89,7 +88,6 @@ pub(super) fn start<'scope>(
             log,
             near: Near::new(allowed),
             clients: Clients::default(),
-            has_told_how: false,
         };
         let thread = Builder::new().name("answers".to_owned());
         let thread = thread.spawn_scoped(scope, move || peer.visit(answering));
@@ -119,8 +117,6 @@ struct Answering<'server> {
     log: ServerLog<'server>,
     near: Near,
     clients: Clients,
-    /// Whether it was told how others are answered, too.
-    has_told_how: bool,
 }
 
 impl PeerVisitor for Answering<'_> {
@@ -166,7 +162,7 @@ impl Answering<'_> {
         let Datagram { len, truncated, remote, local } = *datagram;
         let Some(bytes) = buffer.get_mut(..len).filter(|_| !truncated) else { return };
         if !self.near.holds(remote.ip(), now) {
-            return self.tell_how(remote);
+            return self.near.tell_how(remote, self.log);
         }
         if !P::answer(bytes, now) {
             return;
@@ -186,19 +182,5 @@ impl Answering<'_> {
         // What the system does not take now is lost, as on any path.
         let is_sent = datagrams::send(self.socket, bytes, remote, local).is_ok();
         self.clients.answered(remote, is_sent);
-    }
-
-    /// The first of those who are not answered is told of, with what would have it answered.
-    fn tell_how(&mut self, remote: SocketAddr) {
-        if !std::mem::replace(&mut self.has_told_how, true) {
-            let ip = remote.ip().to_canonical();
-            self.log.on_stranger(
-                remote,
-                &format!(
-                    "not answered, since it is on no network of this machine's links, and anybody could pretend to be it: \
-                     --allow {ip} answers it, --allow with a network all of that. Others like it are told of no more"
-                ),
-            );
-        }
     }
 }

@@ -36,6 +36,11 @@ pub(super) struct OwnListening {
 }
 
 impl OwnListening {
+    /// Whether each datagram that comes there asks for a session.
+    pub fn is_called(&self) -> bool {
+        self.peer.visit(Called)
+    }
+
     /// The transports, as people are told of them.
     pub const fn transports(&self) -> &'static str {
         match (&self.connections, &self.datagrams) {
@@ -43,6 +48,17 @@ impl OwnListening {
             (None, _) => "UDP",
             (Some(_), None) => "TCP",
         }
+    }
+}
+
+/// Whether each datagram of clients of a kind asks for a session.
+struct Called;
+
+impl PeerVisitor for Called {
+    type Output = bool;
+
+    fn visit<P: Peer>(self) -> bool {
+        P::DATAGRAMS == OwnDatagrams::Begin
     }
 }
 

@@ -4,6 +4,7 @@
 //! In one file: one server from its sockets to its end.
 
 mod answering;
+mod calling;
 mod embedded;
 mod farewell;
 mod followers;
@@ -57,6 +58,7 @@ use crate::records::journal::Journal;
 use crate::session::driver::Carrier;
 use crate::stop::{Hearing, Stage, Stop};
 use answering::Ending;
+use calling::Calls;
 use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
@@ -179,11 +181,13 @@ impl Server {
     }
 }
 
-/// Keys of the poller: word, then listeners, from [`FIRST_OWN`] on those of one kind of client, from [`FIRST_DATAGRAMS`] on their UDP sockets, from [`FIRST_GUEST`] on connections
+/// Keys of the poller: word, then listeners, from [`FIRST_OWN`] on those of one kind of client, from [`FIRST_CALLED`] on UDP sockets
+/// of such, from [`FIRST_DATAGRAMS`] on their UDP sockets, from [`FIRST_GUEST`] on connections
 /// that have not said what they are for, and from [`FIRST_REFUSED`] on those of clients that are refused.
 const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
 const FIRST_OWN: u64 = 1 << 30;
+const FIRST_CALLED: u64 = 3 << 29;
 const FIRST_DATAGRAMS: u64 = 1 << 31;
 const FIRST_GUEST: u64 = 1 << 32;
 const FIRST_REFUSED: u64 = 1 << 62;
@@ -206,6 +210,7 @@ struct Serving<'scope> {
     guests: Queue<Guest>,
     farewells: Queue<Leaving>,
     followers: Followers,
+    calls: Calls,
     gathering: Gathering,
     sessions: Arc<Sessions>,
     hosts: Hosts<'scope>,
@@ -232,6 +237,9 @@ impl<'scope> Serving<'scope> {
         for (key, listening) in (FIRST_DATAGRAMS..).zip(listening) {
             poller.add(&listening.datagrams, key, Interest::INPUT)?;
         }
+        for (key, own) in (FIRST_CALLED..).zip(own).filter(|(_, own)| own.is_called()) {
+            own.datagrams.iter().try_for_each(|it| poller.add(it, key, Interest::INPUT))?;
+        }
         let waiting = Waiting::of(*files);
         let files_of_tests = files_of_tests(*files);
         let identity = Token(random::bytes()?);
@@ -244,6 +252,7 @@ impl<'scope> Serving<'scope> {
             guests: Queue::new(pending::PATIENCE).numbered(FIRST_GUEST, waiting.guests),
             farewells: Queue::new(farewell::PATIENCE).numbered(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
+            calls: Calls::new(&settings.allow),
             gathering: Gathering::default(),
             sessions: Arc::new(Sessions::new(
                 settings.clone(),
@@ -299,7 +308,10 @@ impl<'scope> Serving<'scope> {
                         let place = (key - FIRST_LISTENER) as usize;
                         self.accept(&listening[place].connections, None)?;
                     }
-                    FIRST_OWN..FIRST_DATAGRAMS => {
+                    FIRST_CALLED..FIRST_DATAGRAMS => {
+                        self.hear_callers(&own[(key - FIRST_CALLED) as usize]);
+                    }
+                    FIRST_OWN..FIRST_CALLED => {
                         let own = &own[(key - FIRST_OWN) as usize];
                         if let Some(connections) = &own.connections {
                             self.accept(connections, Some(own.peer))?;

@@ -1,12 +1,14 @@
 //! Who is answered that need not prove where it is: this machine, who is on a network that one of its links is of, and who is of a network
 //! that was allowed. Anybody else could have its answers sent to a third.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::network::Network;
 use pathscope_os::routes;
+
+use super::log_limit::ServerLog;
 
 /// Networks come and go with their links: they are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -17,12 +19,28 @@ pub(super) struct Near {
     allowed: Vec<Network>,
     on_links: Vec<Network>,
     look_at: Tick,
+    /// Whether it was told how others are answered, too.
+    has_told_how: bool,
+}
+
+/// What is counted as one caller: an address, or the part of it that a site has.
+pub(super) fn site_of(address: IpAddr) -> IpAddr {
+    const SITE: u128 = !0 << 64;
+    match address.to_canonical() {
+        IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & SITE).into(),
+        four @ IpAddr::V4(_) => four,
+    }
 }
 
 impl Near {
     /// These networks, and those on the same link, as they are whenever somebody asks.
     pub fn new(allowed: &[Network]) -> Self {
-        Self { allowed: allowed.to_vec(), on_links: Vec::new(), look_at: Tick::ZERO }
+        Self {
+            allowed: allowed.to_vec(),
+            on_links: Vec::new(),
+            look_at: Tick::ZERO,
+            has_told_how: false,
+        }
     }
 
     /// Whether this address is answered.
@@ -40,6 +58,18 @@ impl Near {
         let mut on_links = self.on_links.iter().filter(|network| network.bits() > 0);
         on_links.any(|network| network.contains(address))
             || self.allowed.iter().any(|network| network.contains(address))
+    }
+
+    /// The first of those who are not answered is told of, with what would have it answered.
+    pub fn tell_how(&mut self, remote: SocketAddr, log: ServerLog<'_>) {
+        if !std::mem::replace(&mut self.has_told_how, true) {
+            let ip = remote.ip().to_canonical();
+            let line = format!(
+                "not answered, since it is on no network of this machine's links, and anybody could pretend to be it: --allow {ip} \
+                 answers it, --allow with a network all of that. Others like it are told of no more"
+            );
+            log.on_stranger(remote, &line);
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Whose datagrams were answered, and how many of them: bounded in memory, in what one address gets, and in what is told of them.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Period, count, counted};
+
+use crate::server::near::site_of;
 
 /// Clients at once, each path of one counted.
 const MOST: usize = 1_024;
@@ -56,15 +58,6 @@ struct Source {
     in_second: u32,
 }
 
-/// By what the cap is counted.
-fn source_of(address: IpAddr) -> IpAddr {
-    const SITE: u128 = !0 << 64;
-    match address.to_canonical() {
-        IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & SITE).into(),
-        four @ IpAddr::V4(_) => four,
-    }
-}
-
 impl Clients {
     /// A datagram came from there that could be answered.
     pub fn heard(&mut self, from: SocketAddr, now: Tick) -> Verdict {
@@ -72,7 +65,7 @@ impl Clients {
         if begins && self.there.len() >= MOST {
             return Verdict::Full { is_told: std::mem::replace(&mut self.is_full_told, true) };
         }
-        let source = self.sources.entry(source_of(from.ip())).or_insert(Source {
+        let source = self.sources.entry(site_of(from.ip())).or_insert(Source {
             clients: 0,
             since: now,
             in_second: 0,
@@ -118,7 +111,7 @@ impl Clients {
         self.look_at = earliest.map(|last| last + SILENCE);
         self.is_full_told &= self.there.len() >= MOST;
         for (from, _) in &gone {
-            let place = source_of(from.ip());
+            let place = site_of(from.ip());
             if let Some(source) = self.sources.get_mut(&place) {
                 source.clients -= 1;
                 if source.clients == 0 {

@@ -1,0 +1,21 @@
+//! Who does something with a peer of whichever kind: once for each kind, with its own types.
+
+use crate::peer::Peer;
+
+/// Who does something with a peer, of whichever kind: once for each.
+pub trait PeerVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P: Peer>(self) -> Self::Output;
+}
+
+/// Who serves a client that began like this, of whichever kind: once for each.
+pub trait GreetingVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Serves it.
+    fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output;
+}
