@@ -71,8 +71,11 @@ pub struct LatencyArgs {
     /// Percentiles to state beside the standard ones, as 50,99,99.99
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile)]
     pub percentiles: Vec<u32>,
-    /// Count round trips in ranges of equal width: start, width and number, as 0us,10us,50
-    #[arg(long, value_name = "START,WIDTH,COUNT", value_parser = ranges)]
+    /// Count round trips in ranges of equal width: start, width and number, as 0us,10us,50 [alone: 0us,100us,10]
+    #[arg(
+        long, value_name = "START,WIDTH,COUNT", value_parser = ranges,
+        num_args = 0..=1, default_missing_value = "0us,100us,10"
+    )]
     pub histogram: Option<LinearRanges>,
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
@@ -309,6 +312,8 @@ mod tests {
         assert_eq!(sizes("--protocol udp --timestamps kernel"), (88, 88));
         assert_eq!(sizes("--request-size 1 --reply-size 1MiB"), (1, 1 << 20));
         assert_eq!(sizes("--protocol udp --reply-size 65507"), (64, 65_507));
+        let usual = LinearRanges { start_ns: 0, width_ns: 100_000, count: 10 };
+        assert_eq!(plan("--histogram -n 9").map(|plan| plan.histogram), Ok(Some(usual)));
         let figures = plan("--percentiles 50,99.99,0.1 --histogram 30us,15us,30").expect("good");
         assert_eq!(figures.percentiles(), [50.0, 99.99, 0.1]);
         let ranges = LinearRanges { start_ns: 30_000, width_ns: 15_000, count: 30 };
