@@ -30,12 +30,21 @@ impl FrequencyFile {
         Ok(Self { path: path.to_owned(), destination })
     }
 
-    /// Writes the latencies of the document's only measurement; nothing where there are none.
-    pub fn write(mut self, document: &Document) -> Result<(), Trouble> {
+    /// Writes the latencies of the document's only measurement, as they were `counted` by the microsecond or else by its histogram; nothing
+    /// where there are none.
+    pub fn write(
+        mut self,
+        document: &Document,
+        counted: Option<&BTreeMap<u64, u64>>,
+    ) -> Result<(), Trouble> {
         let Some(latencies) = frequencies(document) else { return Ok(()) };
         let mut text = Vec::new();
-        let written = write(&mut text, &latencies)
-            .and_then(|()| self.destination.write(&String::from_utf8_lossy(&text)));
+        let written = match counted {
+            Some(counted) => write(&mut text, counted),
+            None => write(&mut text, &by_microseconds(&latencies)),
+        };
+        let written =
+            written.and_then(|()| self.destination.write(&String::from_utf8_lossy(&text)));
         written.map_err(|error| {
             let (path, why) = (named(&self.path), explain(&error));
             Trouble::new(Failure::Output, format!("cannot write latencies to {path}: {why}"))
@@ -43,13 +52,17 @@ impl FrequencyFile {
     }
 }
 
-fn write(out: &mut impl Write, latencies: &Distribution) -> io::Result<()> {
+fn by_microseconds(latencies: &Distribution) -> BTreeMap<u64, u64> {
     let mut frequencies = BTreeMap::new();
     for bucket in &latencies.buckets {
         // A bucket's largest value may lie above all samples.
         let latency = bucket.upper_ns.min(latencies.max_ns.unwrap_or(u64::MAX)) / 1_000;
         *frequencies.entry(latency).or_insert(0_u64) += bucket.count;
     }
+    frequencies
+}
+
+fn write(out: &mut impl Write, frequencies: &BTreeMap<u64, u64>) -> io::Result<()> {
     writeln!(out, "{{\n\t\"latencies\": [")?;
     for (index, (latency, frequency)) in frequencies.iter().enumerate() {
         let comma = if index + 1 < frequencies.len() { "," } else { "" };
@@ -72,7 +85,7 @@ mod tests {
         let mut histogram = LatencyHistogram::new();
         [12_100, 12_900, 250, 1_999].into_iter().for_each(|it| histogram.record(it));
         let mut text = Vec::new();
-        write(&mut text, &histogram.distribution()).expect("memory takes it");
+        write(&mut text, &by_microseconds(&histogram.distribution())).expect("memory takes it");
         let text = String::from_utf8(text).expect("digits and words");
         let layout =
             "{\n\t\"latencies\": [\n\t\t{\n\t\t\t\"latency\": 0,\n\t\t\t\"frequency\": 1\n\t\t},\n";

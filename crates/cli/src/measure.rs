@@ -160,7 +160,9 @@ fn run(
     let samples = files.open_samples().map_err(unmeasured)?;
     let junit = JunitFile::prepare(args.junit.as_deref()).map_err(unmeasured)?;
     let wants = screen.as_ref().map(|screen| screen.wants());
-    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity, wants);
+    let own = (files.own.journal.as_ref(), &files.own.each);
+    let said = (args.verbosity, args.output.form.format());
+    let kept = journal::keep_of_command(own, said, wants);
     let kept = kept.map_err(unmeasured)?;
     daemon::ready();
     let stop = Stop::default();
@@ -211,7 +213,6 @@ fn run(
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
     stop.end_at_once();
-    let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
     let written = backgrounds.into_iter().filter_map(|file| file.write(&document).err());
     // Each is written, whatever becomes of another.
     let background_trouble = written.collect::<Vec<_>>().into_iter().next();
@@ -223,6 +224,8 @@ fn run(
     let (incomplete, shown) = kept.finish();
     let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
     let ending = Ending { document: Some(&document), failure, wall_unix_ns };
+    let counted = shown.as_ref().and_then(Shown::frequencies);
+    let frequency_trouble = frequency_file.and_then(|file| file.write(&document, counted).err());
     let screen_trouble = shown.and_then(|shown| shown.finish(&ending));
     let output_trouble = output_trouble.or(screen_trouble).or(incomplete).or(junit_trouble);
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {

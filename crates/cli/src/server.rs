@@ -48,7 +48,8 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         Some(_) => Verbosity::Nothing,
         None => Verbosity::of(args.verbosity, Verbosity::Connections),
     };
-    let kept = journal::keep(&args.journal, JournalSubject::Connections, verbosity, lines, wants)?;
+    let own = (&args.journal, JournalSubject::Connections, None);
+    let kept = journal::keep(own, (verbosity, lines, None), wants)?;
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
     let tell = move |line: &str| {

@@ -1,5 +1,6 @@
 //! A screen of another tool, on standard output, and the files that it writes. Whoever does not read it keeps nobody waiting.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -51,6 +52,11 @@ impl Shown {
     /// Something was written down.
     pub fn entry(&mut self, entry: &Entry) {
         self.write(|screen, text| screen.entry(entry, text));
+    }
+
+    /// How often each latency was counted, where that is counted here.
+    pub fn frequencies(&self) -> Option<&BTreeMap<u64, u64>> {
+        self.screen.frequencies()
     }
 
     /// The run is over. What could not be shown or written.

@@ -5,6 +5,7 @@
 
 mod ctstraffic;
 pub mod dialect;
+mod lagscope;
 mod mla;
 pub mod registry;
 pub mod screen;

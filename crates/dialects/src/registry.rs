@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::ctstraffic::CtsTraffic;
 use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::lagscope::Lagscope;
 use crate::mla::MultipathLatencyAnalyzer;
 use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
@@ -27,6 +28,8 @@ macro_rules! dialects {
 }
 
 dialects! {
+    /// round trips of messages over TCP
+    Lagscope;
     /// ctsTraffic 2.x: goodput on connections, streams of frames over UDP
     CtsTraffic;
     /// MultipathLatencyAnalyzer, echoes over two interfaces

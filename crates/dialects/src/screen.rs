@@ -1,6 +1,7 @@
 //! What somebody sees of a run who is used to another tool. It is told of what happens and writes lines of text; it measures nothing, and
 //! whoever measures never waits for it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,6 +34,11 @@ pub trait Screen: Send {
     /// Whole rows for these files, each with the place of its file, since this was asked last. It is asked after all that it is told.
     fn take_rows(&mut self) -> Vec<(usize, String)> {
         Vec::new()
+    }
+
+    /// How often each latency was counted, in whole microseconds, where it counts them: what `--frequency-file` holds then.
+    fn frequencies(&self) -> Option<&BTreeMap<u64, u64>> {
+        None
     }
 }
 

@@ -73,8 +73,19 @@ pub struct Files {
     pub frequencies: Option<NamedFile>,
     /// What grows while it runs; none where the subcommand has no words for it.
     pub journal: Option<(JournalSubject, JournalArgs)>,
+    /// What is told of each thing that the mode measures one by one, while it runs.
+    pub each: Each,
     /// Whether a result for people is left in a file where none is named.
     pub leaves_result: bool,
+}
+
+/// What is told of each ping or frame while it is measured.
+#[derive(Clone, Debug, Default)]
+pub struct Each {
+    /// Whether it is a line on standard output.
+    pub is_shown: bool,
+    /// Where the latencies of pings go, as lagscope writes them.
+    pub latencies: Option<NamedFile>,
 }
 
 /// What the files of status and of connections are about.

@@ -32,7 +32,9 @@ impl fmt::Display for Caller {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
             Self::Iperf3 => "an iperf3 client",
-            Self::Lagscope => "a lagscope client",
+            Self::Lagscope => {
+                "a lagscope client (--accept lagscope serves those, on a port of their own)"
+            }
             Self::Http => "a web client; this port speaks no HTTP",
             Self::Tls => "a TLS client; this port speaks no TLS",
             Self::Unknown => "nobody that pathscope knows",

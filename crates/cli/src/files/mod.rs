@@ -50,8 +50,8 @@ impl Files {
 
     /// Each with its option.
     pub fn named(&self) -> Vec<(&'static str, Option<&Path>)> {
-        let command::Files { samples, frequencies, journal, .. } = &self.own;
-        let own = [samples, frequencies].into_iter().flatten();
+        let command::Files { samples, frequencies, journal, each, .. } = &self.own;
+        let own = [samples, frequencies, &each.latencies].into_iter().flatten();
         let own = own.map(|(option, file)| (*option, Some(file.as_path())));
         let journal = journal.iter().flat_map(|(_, journal)| journal.named());
         let backgrounds =

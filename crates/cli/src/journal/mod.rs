@@ -1,8 +1,10 @@
 //! What is written while a run goes on: files of status, connections and errors, and lines on standard error.
 //!
-//! Here: what the words ask for. [`writer`] is the thread that writes, to standard error as [`console`] says.
+//! Here: what the words ask for. [`writer`] is the thread that writes, to standard error as [`console`] says and to standard output as [`each`]
+//! does.
 
 mod console;
+mod each;
 mod writer;
 
 use std::path::Path;
@@ -10,9 +12,10 @@ use std::sync::Arc;
 
 use pathscope_core::error::Failure;
 use pathscope_dialects::screen::Wants;
-use pathscope_modes::command::{JournalArgs, JournalSubject};
+use pathscope_modes::command::{Each, JournalArgs, JournalSubject, NamedFile};
 use pathscope_run::records::journal::Journal;
 use pathscope_run::server::LogLimit;
+use pathscope_views::Format;
 use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
@@ -20,6 +23,7 @@ use crate::files;
 use crate::shown::Shown;
 use crate::verbosity::VerbosityArgs;
 use console::Console;
+use each::EachLines;
 use writer::{Target, Writer};
 
 /// How much is said on standard error while a run goes on. Each says what those before it say.
@@ -58,33 +62,35 @@ pub struct Kept {
 /// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
 /// that ended is usual, unless a screen is to show it.
 pub fn keep_of_command(
-    asked: Option<&(JournalSubject, JournalArgs)>,
-    verbosity: VerbosityArgs,
+    (asked, each): (Option<&(JournalSubject, JournalArgs)>, &Each),
+    (verbosity, format): (VerbosityArgs, Format),
     screen: Option<Wants>,
 ) -> Result<Kept, Trouble> {
+    let lines = each.is_shown.then(|| EachLines::new(format)).transpose()?;
     let usual = asked.map_or(Verbosity::Failures, |_| Verbosity::Connections);
     let verbosity = match screen {
         Some(_) => Verbosity::Nothing,
         None => Verbosity::of(verbosity, usual),
     };
     let (subject, args) = asked.cloned().unwrap_or_default();
-    keep(&args, subject, verbosity, None, screen)
+    let own = (&args, subject, each.latencies.as_ref());
+    keep(own, (verbosity, None, lines), screen)
 }
 
 /// Opens the files, empties them once all are open, and begins. At a server, what is said of its clients' connections
 /// is held back with all else that strangers cause. `screen` is what the one wants to which [`Kept::show`] will show entries.
 pub fn keep(
-    args: &JournalArgs,
-    subject: JournalSubject,
-    verbosity: Verbosity,
-    log_limit: Option<Arc<LogLimit>>,
+    (args, subject, latencies): (&JournalArgs, JournalSubject, Option<&NamedFile>),
+    (verbosity, log_limit, lines): (Verbosity, Option<Arc<LogLimit>>, Option<EachLines>),
     screen: Option<Wants>,
 ) -> Result<Kept, Trouble> {
     let (status, ends) = match subject {
         JournalSubject::Connections => (Table::Status, Table::Connections),
         JournalSubject::Streams => (Table::StreamStatus, Table::Streams),
     };
-    let asked = args.named().into_iter().zip([status, ends, Table::Errors]);
+    let latencies =
+        latencies.map(|(option, path)| ((*option, Some(path.as_path())), Table::Latencies));
+    let asked = args.named().into_iter().zip([status, ends, Table::Errors]).chain(latencies);
     let open = |((option, path), table): ((&'static str, Option<&Path>), Table)| {
         let path = path?;
         let file = files::open(option, path);
@@ -96,7 +102,7 @@ pub fn keep(
         (verbosity > Verbosity::Nothing).then(|| Console::new(verbosity, log_limit)).transpose();
     let console = console.map_err(Trouble::no_thread)?;
     let shown = screen.unwrap_or_default();
-    let writer = Writer::start(targets, console, shown).map_err(Trouble::no_thread)?;
+    let writer = Writer::start(targets, (console, lines), shown).map_err(Trouble::no_thread)?;
     Ok(Kept { writer })
 }
 

@@ -22,6 +22,7 @@ use pathscope_views::journal::{self as rows, Form, Table};
 
 use super::Verbosity;
 use super::console::Console;
+use super::each::EachLines;
 use crate::shown::Shown;
 use crate::{Trouble, files, terminal};
 use pathscope_run::findings::RunCaveat;
@@ -82,7 +83,7 @@ impl Writer {
     /// Starts the thread: headers are written now. `shown` is what a screen wants that is shown entries later, if there is one.
     pub fn start(
         targets: Vec<Target>,
-        console: Option<Console>,
+        (console, lines): (Option<Console>, Option<EachLines>),
         shown: screen::Wants,
     ) -> io::Result<Self> {
         let (queue, words) = mpsc::channel();
@@ -97,6 +98,9 @@ impl Writer {
                         .iter()
                         .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Status)),
+                each: shown.each
+                    || lines.is_some()
+                    || targets.iter().any(|target| target.table == Table::Latencies),
                 steps: shown.steps
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
                 progress: shown.progress,
@@ -106,7 +110,7 @@ impl Writer {
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || write_all(&words, targets, console, &shared))?;
+            .spawn(move || write_all(&words, targets, (console, lines), &shared))?;
         Ok(Self { desk, thread: Some(thread) })
     }
 
@@ -230,7 +234,7 @@ impl Target {
 fn write_all(
     words: &Receiver<WriterMessage>,
     mut targets: Vec<Target>,
-    mut console: Option<Console>,
+    (mut console, mut lines): (Option<Console>, Option<EachLines>),
     desk: &Desk,
 ) -> Option<Shown> {
     let mut shown: Option<Shown> = None;
@@ -252,6 +256,7 @@ fn write_all(
                         text.extend(rows::row(target.table, target.form, &entry));
                     }
                     console.iter_mut().for_each(|console| console.hear(&entry));
+                    lines.iter_mut().for_each(|lines| lines.hear(&entry));
                     shown.iter_mut().for_each(|shown| shown.entry(&entry));
                 }
                 WriterMessage::Show(screen) => shown = Some(screen),
@@ -302,7 +307,8 @@ mod tests {
         let (status, connections) = (folder.path().join("s.csv"), folder.path().join("c.csv"));
         let targets =
             vec![target(&status, Table::Status), target(&connections, Table::Connections)];
-        let writer = Writer::start(targets, None, screen::Wants::default()).expect("a thread");
+        let writer =
+            Writer::start(targets, (None, None), screen::Wants::default()).expect("a thread");
         let sink = writer.sink();
         let lines = |path: &Path| std::fs::read_to_string(path).expect("text").lines().count();
         for rows in 1..50 {
@@ -322,7 +328,8 @@ mod tests {
         let whole = folder.path().join("s.csv");
         let targets =
             vec![target(Path::new("/dev/full"), Table::Status), target(&whole, Table::Status)];
-        let writer = Writer::start(targets, None, screen::Wants::default()).expect("a thread");
+        let writer =
+            Writer::start(targets, (None, None), screen::Wants::default()).expect("a thread");
         let sink = writer.sink();
         (0..10).for_each(|_| sink.take(Entry::Status(Box::<Status>::default())));
         let caveats = sink.settle();

@@ -30,6 +30,7 @@ mod kept;
 mod kept_pings;
 #[cfg(test)]
 mod lab;
+mod lagscope;
 mod latency;
 mod latency_ends;
 mod latency_stamps;

@@ -1,5 +1,7 @@
 //! What lagscope prints, line by line. All that it prints of latencies is counted here, from each ping.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
@@ -9,7 +11,7 @@ use pathscope_core::journal::{Each, Entry, Ping};
 use super::BANNER;
 use super::latencies::{Latencies, PERCENTILES};
 use super::words::{Role, Settings};
-use crate::screen::{Beginning, Ending, Screen, Wants};
+use crate::screen::{Beginning, End, Ending, Screen, Wants};
 
 const LINE: &str = "---------------------------------------------------------";
 /// An address is in use, as Linux numbers it.
@@ -206,11 +208,10 @@ impl LagscopeScreen {
 
 impl Screen for LagscopeScreen {
     fn wants(&self) -> Wants {
-        Wants { each: self.settings.role == Role::Sender, connections: true, ..Wants::default() }
+        Wants { each: true, ..Wants::default() }
     }
 
     fn begin(&mut self, beginning: &Beginning<'_>, out: &mut dyn Write) -> io::Result<()> {
-        use crate::screen::End;
         self.began_unix_ns = beginning.wall_unix_ns;
         out.write_all(BANNER.as_bytes())?;
         let clock = self.at(0);
@@ -273,7 +274,7 @@ impl Screen for LagscopeScreen {
         Ok(())
     }
 
-    fn frequencies(&self) -> Option<&std::collections::BTreeMap<u64, u64>> {
+    fn frequencies(&self) -> Option<&BTreeMap<u64, u64>> {
         Some(self.latencies.by_us()).filter(|_| self.settings.role == Role::Sender)
     }
 }
@@ -281,8 +282,8 @@ impl Screen for LagscopeScreen {
 /// The time of a day, of a wall clock in nanoseconds since 1970 (UTC).
 struct Clock(u64);
 
-impl std::fmt::Display for Clock {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000_000_000 % 86_400;
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
         write!(formatter, "{hours:02}:{minutes:02}:{:02}", seconds % 60)

@@ -58,9 +58,9 @@ pub(super) enum Fault {
     Value(String),
 }
 
-pub(super) const DEFAULT_PORT: u16 = 6001;
+const DEFAULT_PORT: u16 = 6001;
 const DEFAULT_SOURCE_PORT: u16 = 25001;
-const DEFAULT_SIZE: u64 = 4;
+pub(super) const DEFAULT_SIZE: u64 = 4;
 const DEFAULT_DURATION_S: u64 = 60;
 const DEFAULT_PINGS: u64 = 1_000_000;
 const DEFAULT_CSV: &str = "latencies_log.csv";
@@ -166,7 +166,7 @@ impl Parser {
             'D' => self.is_daemon = true,
             'f' => self.cpu = Some(small(0..=4_095)?),
             '6' => self.is_ipv6 = true,
-            'p' => self.port = Some(port(1)?),
+            'p' => self.port = Some(port(0)?),
             'o' => {
                 let typed = port(0)?;
                 if (1..FIRST_FREE_PORT).contains(&u64::from(typed)) {
@@ -223,6 +223,11 @@ impl Parser {
                 "invalid ipv6 address provided: '{address}' has no colon; leave -6 out, or give one"
             );
             return Err(Fault::Value(sentence));
+        }
+        if role == Role::Sender && self.port == Some(0) {
+            return Err(Fault::Value(
+                "-p0: a receiver may take any port that is free, and a sender names it".to_owned(),
+            ));
         }
         let ranges = Ranges {
             start_us: self.start_us.unwrap_or(DEFAULT_RANGES.start_us),
@@ -322,7 +327,8 @@ mod tests {
     #[test]
     fn what_it_would_misread_is_refused_by_the_word_that_is_wrong() {
         for (line, part) in [
-            ("-s -p70000", "-p: '70000' is no whole number from 1 to 65535"),
+            ("-s -p70000", "-p: '70000' is no whole number from 0 to 65535"),
+            ("-s -p0", "a sender names it"),
             ("-s -n-1", "-n: '-1'"),
             ("-s -i0.5", "-i: '0.5'"),
             ("-s -tabc", "-t: 'abc'"),

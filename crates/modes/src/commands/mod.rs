@@ -161,9 +161,11 @@ mod tests {
     #[test]
     fn a_subcommand_says_which_files_it_has() {
         let named = |words: &str| {
-            let Files { samples, frequencies, journal, leaves_result } =
+            let Files { samples, frequencies, journal, each, leaves_result } =
                 prepared(words).expect(words).files;
-            let options = [samples, frequencies].map(|file| file.map(|(option, _)| option));
+            assert_eq!(each.is_shown, words.contains("--each"), "{words}");
+            let options = [samples, frequencies.or(each.latencies)]
+                .map(|file| file.map(|(option, _)| option));
             (options, journal.map(|(subject, _)| subject), leaves_result)
         };
         assert_eq!(named("survey"), ([None, None], None, true));
@@ -171,6 +173,8 @@ mod tests {
         assert_eq!(named("goodput h"), ([None, None], connections, false));
         let latency = [Some("--samples"), Some("--frequency-file")];
         assert_eq!(named("latency h --samples a --frequency-file b"), (latency, None, false));
+        let lagscope = [None, Some("--latency-file")];
+        assert_eq!(named("latency h --each --latency-file a"), (lagscope, None, false));
         let frames = [Some("--jitter-file"), None];
         let streams = Some(JournalSubject::Streams);
         assert_eq!(named("media h --rate 1Mbit --jitter-file a"), (frames, streams, false));

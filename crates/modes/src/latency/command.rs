@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{LatencyArgs, LatencyPlan};
-use crate::command::{Command, Facts, Files, Plans, Prepared, Refusal};
+use crate::command::{Command, Each, Facts, Files, Plans, Prepared, Refusal};
 
 /// What was typed.
 #[derive(Args, Debug)]
@@ -22,6 +22,12 @@ pub struct LatencyCommand {
     /// Also write how often each latency was measured, in lagscope's JSON, to this file
     #[arg(long, value_name = "FILE")]
     frequency_file: Option<PathBuf>,
+    /// Also write each latency in whole microseconds, in lagscope's CSV, to this file
+    #[arg(long, value_name = "FILE")]
+    latency_file: Option<PathBuf>,
+    /// Also show each ping when it has ended, as a line on standard output; beside --json-stream, as a line of JSON
+    #[arg(long)]
+    each: bool,
 }
 
 impl Command for LatencyCommand {
@@ -37,6 +43,10 @@ impl Command for LatencyCommand {
         let files = Files {
             samples: self.samples.map(|file| ("--samples", file)),
             frequencies: self.frequency_file.map(|file| ("--frequency-file", file)),
+            each: Each {
+                is_shown: self.each,
+                latencies: self.latency_file.map(|file| ("--latency-file", file)),
+            },
             ..Files::default()
         };
         Ok(Prepared { hosts: vec![self.host], tests, announcement: None, files })

@@ -8,7 +8,7 @@ use pathscope_core::quantity::Period;
 
 use super::MediaArgs;
 use super::again::{self, Times};
-use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
+use crate::command::{Command, Each, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
 use crate::follow_up::Tests;
 use crate::mode::Mode as _;
 
@@ -35,6 +35,9 @@ pub struct MediaCommand {
     /// .parquet, to this file
     #[arg(long, value_name = "FILE")]
     jitter_file: Option<PathBuf>,
+    /// Also show each frame that this end received when it has ended, as a line on standard output; beside --json-stream, as a line of JSON
+    #[arg(long)]
+    each: bool,
     /// What is written while it runs
     #[command(flatten)]
     journal: JournalArgs,
@@ -55,6 +58,7 @@ impl Command for MediaCommand {
         let files = Files {
             samples: self.jitter_file.map(|file| ("--jitter-file", file)),
             journal: Some((JournalSubject::Streams, self.journal)),
+            each: Each { is_shown: self.each, latencies: None },
             ..Files::default()
         };
         Ok(Prepared {

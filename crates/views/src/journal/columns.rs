@@ -138,6 +138,8 @@ pub fn of(table: Table) -> &'static [&'static str] {
         ],
         Table::Counters => &COUNTERS,
         Table::Senders => &SENDERS,
+        // Not in columns.
+        Table::Latencies => &[],
     }
 }
 

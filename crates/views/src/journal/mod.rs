@@ -5,6 +5,7 @@
 
 mod columns;
 mod csv;
+mod each;
 mod text;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::path::Path;
 
 use pathscope_core::journal::Entry;
 
+pub use each::{each_as_json, each_as_text};
 pub use text::line;
 
 /// What a file of rows holds.
@@ -31,6 +33,8 @@ pub enum Table {
     Counters,
     /// How connections that send stood, a row for each at the end of each report interval.
     Senders,
+    /// The round trip of each ping that came back, in whole microseconds, as lagscope writes it.
+    Latencies,
 }
 
 /// How rows are written.
@@ -60,6 +64,7 @@ impl fmt::Display for Table {
             Self::Errors => "errors",
             Self::Counters => "counters",
             Self::Senders => "senders",
+            Self::Latencies => "latencies",
         })
     }
 }
@@ -67,6 +72,7 @@ impl fmt::Display for Table {
 /// What stands at the top of a table.
 pub fn header(table: Table, form: Form) -> String {
     match form {
+        _ if table == Table::Latencies => each::LATENCIES.to_owned(),
         Form::Csv => csv::header(table),
         Form::Text => text::header(table),
     }
@@ -75,6 +81,7 @@ pub fn header(table: Table, form: Form) -> String {
 /// The row that a table has for an entry, if it has one.
 pub fn row(table: Table, form: Form, entry: &Entry) -> Option<String> {
     match form {
+        _ if table == Table::Latencies => each::latencies(entry),
         Form::Csv => csv::row(table, entry),
         Form::Text => text::row(table, entry),
     }

@@ -18,9 +18,12 @@ pub fn header(table: Table) -> String {
     match table {
         Table::Status => aligned(columns::of(table), &WIDTHS),
         Table::StreamStatus => aligned(columns::of(table), &STREAM_WIDTHS),
-        Table::Connections | Table::Streams | Table::Errors | Table::Counters | Table::Senders => {
-            String::new()
-        }
+        Table::Connections
+        | Table::Streams
+        | Table::Errors
+        | Table::Counters
+        | Table::Senders
+        | Table::Latencies => String::new(),
     }
 }
 
