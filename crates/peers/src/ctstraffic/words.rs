@@ -26,7 +26,7 @@ const KEEPALIVE: Period = Period::from_secs(7_200);
 #[group(skip)]
 pub struct CtsTrafficWords {
     /// TCP port at which ctsTraffic clients are served [default: 4444]
-    #[arg(id = "ctstraffic_port", long = "ctstraffic-port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(id = "ctstraffic_port", long = "ctstraffic-port", value_name = "PORT")]
     port: Option<u16>,
     /// Who sends when with ctsTraffic clients: push, pull, pushpull or duplex [default: push]
     #[arg(id = "ctstraffic_pattern", long = "ctstraffic-pattern", value_name = "PATTERN")]

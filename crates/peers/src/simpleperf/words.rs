@@ -20,7 +20,7 @@ const AHEAD: u32 = 64;
 #[group(skip)]
 pub struct SimpleperfWords {
     /// TCP port at which simpleperf clients are served [default: 8080]
-    #[arg(id = "simpleperf_port", long = "simpleperf-port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(id = "simpleperf_port", long = "simpleperf-port", value_name = "PORT")]
     port: Option<u16>,
 }
 

@@ -1,0 +1,381 @@
+//! ctsTraffic's and simpleperf's wires over real sockets: our client and our server against each other, and each against whoever says
+//! the bytes of the references, or does not. ctsTraffic: reference section 2; simpleperf: reference section 2.
+//!
+//! In one file: all do the same with two ends and a script, and differ in what is said.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::record::Host;
+use pathscope_modes::document::Document;
+use pathscope_modes::goodput::{GoodputPlan, Iterations, Shutdown as HowToEnd};
+use pathscope_modes::groups::Test;
+use pathscope_modes::load::{Extent, LoadArgs, Pattern};
+use pathscope_modes::registry::Plan;
+use pathscope_os::clock;
+use pathscope_peers::registry::{PeerKind, Words};
+use pathscope_run::client::{self, Request};
+use pathscope_run::records::journal::Journal;
+use pathscope_run::server::{Server, Settings, Stated};
+use pathscope_run::stop::Stop;
+use serde_json::Value;
+
+const BYTES: u64 = 300_000;
+/// What is waited for that has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const CTSTRAFFIC: PeerKind = PeerKind::CtsTraffic;
+const SIMPLEPERF: PeerKind = PeerKind::Simpleperf;
+
+/// A load of so many connections, each of [`BYTES`].
+fn load(pattern: Pattern, connections: u32, change: impl FnOnce(&mut GoodputPlan)) -> Test {
+    let mut plan = GoodputPlan::of(LoadArgs::usual()).expect("it can be run");
+    plan.pattern = pattern;
+    plan.connections = connections;
+    plan.extent = Extent::TransferBytes(Bytes(BYTES));
+    plan.warm_up_ns = Period(0);
+    (plan.push_bytes, plan.pull_bytes) = (Bytes(7_000), Bytes(9_999));
+    change(&mut plan);
+    Test::new(plan.into(), None, Period::from_millis(100))
+}
+
+/// What a server of this kind runs that was told of such a load.
+fn stated(kind: PeerKind, change: impl FnOnce(&mut GoodputPlan)) -> Test {
+    let (_, mut tests) = Words::default().of(kind).expect("it can be run");
+    let mut test = tests.swap_remove(0);
+    test.report_every_ns = Period::from_millis(100);
+    let Plan::Goodput(plan) = &mut test.plan else { panic!("it is a load") };
+    (plan.push_bytes, plan.pull_bytes) = (Bytes(7_000), Bytes(9_999));
+    plan.connections = 64;
+    if kind == CTSTRAFFIC {
+        plan.extent = Extent::TransferBytes(Bytes(BYTES));
+    }
+    change(plan);
+    test
+}
+
+/// What comes of it to do something at the port of a server that runs this, and what it said of its sessions.
+fn served<R>(peer: PeerKind, test: Test, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
+    let listen = vec!["127.0.0.1".to_owned()];
+    let stated = vec![Stated { peer, tests: vec![test], port: Some(0) }];
+    let settings = Settings { listen, stated, own_listeners_alone: true, ..Settings::default() };
+    let server = Server::bind(settings).expect("a free port");
+    let port = server.addresses_of(peer).next().expect("it listens").port();
+    let lines = Mutex::new(Vec::new());
+    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
+    let stop = Stop::default();
+    let come = thread::scope(|scope| {
+        let serving = scope.spawn(|| server.serve(&stop, &say));
+        let done = Done(&stop);
+        let come = clients(port);
+        drop(done);
+        serving.join().expect("it does not panic").expect("it serves");
+        come
+    });
+    let mut lines = lines.into_inner().expect("nobody panics with it");
+    lines.retain(|line| line.contains("session over") || line.contains("refused"));
+    (come, lines)
+}
+
+/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
+struct Done<'server>(&'server Stop);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.request("done");
+    }
+}
+
+fn run(peer: PeerKind, port: u16, test: &Test) -> (Value, Option<String>) {
+    let request = Request {
+        kind: "loads".to_owned(),
+        command: Vec::new(),
+        here: Host::default(),
+        peer,
+        hosts: vec!["127.0.0.1".to_owned()],
+        port,
+        tests: vec![("load".to_owned(), test.clone())].into(),
+        assertions: Vec::new(),
+        afterwards: Box::new(Vec::new),
+        journal: Journal::default(),
+        samples: None,
+        wall_unix_ns: clock::wall_unix_ns,
+    };
+    let (document, failure): (Document, _) = client::run(request, &Stop::default(), &mut |_| {});
+    let document = serde_json::to_value(&document).expect("a document is JSON");
+    (document["measurements"][0].clone(), failure.map(|(_, text)| text))
+}
+
+/// The ways of a measurement: sent up and received down.
+fn moved(measurement: &Value) -> [u64; 2] {
+    let client = &measurement["client"]["goodput"];
+    ["sent_bytes", "received_bytes"].map(|what| client[what].as_u64().unwrap_or_default())
+}
+
+/// All that the client knows of why its connections failed.
+fn errors(measurement: &Value) -> String {
+    let flows = measurement["client"]["goodput"]["flows"].as_array().cloned().unwrap_or_default();
+    flows.iter().filter_map(|flow| flow["error"]["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// A server that does this with each of so many connections, one after the other; and what comes of a client's run there.
+fn foreign_server<R: Send>(
+    peer: PeerKind,
+    test: &Test,
+    connections: usize,
+    serve: impl Fn(TcpStream) -> R + Sync,
+) -> (Value, Vec<R>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("bound").port();
+    thread::scope(|scope| {
+        let serving = scope.spawn(|| {
+            let accepted = (0..connections).map(|_| {
+                let (stream, _) = listener.accept().expect("somebody comes");
+                stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+                serve(stream)
+            });
+            accepted.collect::<Vec<_>>()
+        });
+        let (measurement, _) = run(peer, port, test);
+        (measurement, serving.join().expect("it does not panic"))
+    })
+}
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+fn read(stream: &mut TcpStream, bytes: usize) -> Vec<u8> {
+    let mut read = vec![0; bytes];
+    stream.read_exact(&mut read).expect("it comes");
+    read
+}
+
+/// How a connection ends from here on: nothing more came and it was closed, or reset.
+fn end(stream: &mut TcpStream) -> (usize, Option<ErrorKind>) {
+    let mut rest = Vec::new();
+    let result = stream.read_to_end(&mut rest);
+    (rest.len(), result.err().map(|error| error.kind()))
+}
+
+/// ctsTraffic's pattern from the beginning, by the reference: byte by byte.
+fn pattern(bytes: u64) -> Vec<u8> {
+    let byte = |position: u64| {
+        let k = position % 65_536;
+        (if k % 2 == 0 { (k / 2) & 0xff } else { (k / 2) >> 8 }) as u8
+    };
+    (0..bytes).map(byte).collect()
+}
+
+fn well(lines: &[String], sessions: usize) {
+    assert!(lines.iter().all(|line| line.ends_with("session over")), "{lines:?}");
+    assert_eq!(lines.len(), sessions, "{lines:?}");
+}
+
+#[test]
+fn our_own_ends_carry_every_pattern_and_end_however_they_are_to() {
+    for (_, pattern) in Pattern::ALL {
+        for shutdown in [HowToEnd::Graceful, HowToEnd::Rude] {
+            let test = load(pattern, 3, |plan| plan.shape.shutdown = shutdown);
+            let server = stated(CTSTRAFFIC, |plan| plan.pattern = pattern);
+            let (measurement, lines) = served(CTSTRAFFIC, server, |port| {
+                let (measurement, failure) = run(CTSTRAFFIC, port, &test);
+                assert_eq!(failure, None, "{pattern:?}: {}", errors(&measurement));
+                measurement
+            });
+            well(&lines, 1);
+            let [up, down] = moved(&measurement);
+            assert_eq!(up + down, 3 * BYTES, "{pattern:?} {shutdown:?}");
+        }
+    }
+}
+
+#[test]
+fn connections_follow_one_another_at_both_ends() {
+    for (kind, times) in [(CTSTRAFFIC, 25), (SIMPLEPERF, 10)] {
+        let test = load(Pattern::Push, 4, |plan| {
+            plan.shape.iterations = Iterations::Times(times);
+            plan.extent = Extent::TransferBytes(Bytes(20_000));
+        });
+        let server = stated(kind, |plan| {
+            plan.extent = Extent::TransferBytes(Bytes(20_000));
+        });
+        let (measurement, lines) = served(kind, server, |port| {
+            let (measurement, failure) = run(kind, port, &test);
+            assert_eq!(failure, None, "{kind}: {}", errors(&measurement));
+            measurement
+        });
+        well(&lines, 1);
+        assert_eq!(moved(&measurement), [4 * times * 20_000, 0], "{kind}");
+        assert_eq!(measurement["client"]["goodput"]["completed"], 4 * times, "{kind}");
+    }
+}
+
+#[test]
+fn a_time_and_an_amount_end_with_whole_messages() {
+    for extent in [Extent::DurationNs(Period::from_millis(300)), Extent::TransferBytes(Bytes(BYTES))] {
+        let test = load(Pattern::Push, 2, |plan| plan.extent = extent);
+        let (measurement, lines) = served(SIMPLEPERF, stated(SIMPLEPERF, |_| {}), |port| {
+            let (measurement, failure) = run(SIMPLEPERF, port, &test);
+            assert_eq!(failure, None, "{}", errors(&measurement));
+            measurement
+        });
+        well(&lines, 1);
+        let [up, down] = moved(&measurement);
+        assert!(up > 0 && up.is_multiple_of(1_000) && down == 0, "{up} {down}");
+    }
+}
+
+#[test]
+fn a_client_of_simpleperf_is_counted_and_answered_however_its_word_comes() {
+    let (answers, lines) = served(SIMPLEPERF, stated(SIMPLEPERF, |_| {}), |port| {
+        let mut answers = Vec::new();
+        for (data, word) in [
+            (vec![b'0'; 5_000], &[&b"BYE"[..]][..]),
+            (vec![b'0'; 1_234], &[&b"BYE"[..]]),
+            (b"BYE BYE BYE".repeat(100), &[b"B", b"YE"]),
+            (Vec::new(), &[b"BYE"]),
+        ] {
+            let mut client = connect(port);
+            client.write_all(&data).expect("it is read");
+            word.iter().for_each(|part| client.write_all(part).expect("it is read"));
+            answers.push(read(&mut client, 8));
+            drop(client.shutdown(Shutdown::Write));
+            assert_eq!(end(&mut client), (0, None), "it closes, and says no more");
+        }
+        answers
+    });
+    assert!(answers.iter().all(|answer| answer == b"ACK: BYE"), "{answers:?}");
+    well(&lines, 1);
+}
+
+#[test]
+fn a_server_of_simpleperf_may_send_data_back_and_answer_in_pieces() {
+    let test = load(Pattern::Push, 1, |_| {});
+    let (measurement, came) = foreign_server(SIMPLEPERF, &test, 1, |mut stream| {
+        let (mut came, mut buffer) = (Vec::new(), [0; 4_096]);
+        while !came.ends_with(b"BYE") {
+            let bytes = stream.read(&mut buffer).expect("it comes");
+            assert_ne!(bytes, 0, "it says its word first");
+            stream.write_all(&buffer[..bytes]).expect("it is taken");
+            came.extend_from_slice(&buffer[..bytes]);
+        }
+        stream.write_all(b"ACK: ").expect("it is taken");
+        stream.write_all(b"BYE").expect("it is taken");
+        assert_eq!(end(&mut stream), (0, None));
+        came
+    });
+    assert_eq!((errors(&measurement), moved(&measurement)), (String::new(), [BYTES, 0]));
+    let [came] = came.as_slice() else { panic!("one connection") };
+    let text = came.strip_suffix(b"BYE").expect("it was said");
+    assert!(std::str::from_utf8(text).is_ok_and(|text| text.len() as u64 == BYTES && !text.contains("BYE")));
+}
+
+#[test]
+fn a_server_of_simpleperf_that_closes_without_its_answer_has_failed() {
+    let test = load(Pattern::Push, 1, |plan| plan.extent = Extent::TransferBytes(Bytes(2_000)));
+    let (measurement, _) = foreign_server(SIMPLEPERF, &test, 1, |mut stream| read(&mut stream, 2_003));
+    let told = errors(&measurement);
+    assert!(told.contains("before it had answered that it has all"), "{told}");
+}
+
+#[test]
+fn a_client_of_ctstraffic_gets_what_the_reference_says_byte_by_byte() {
+    let server = stated(CTSTRAFFIC, |plan| plan.pattern = Pattern::Pull);
+    let (names, lines) = served(CTSTRAFFIC, server, |port| {
+        [false, true].map(|is_rude| {
+            let mut client = connect(port);
+            let name = read(&mut client, 37);
+            assert_eq!(read(&mut client, BYTES as usize), pattern(BYTES));
+            assert_eq!(read(&mut client, 4), b"DONE");
+            if is_rude {
+                let socket = pathscope_os::sockets::Socket::from(client);
+                socket.reset().expect("it is open");
+            } else {
+                client.shutdown(Shutdown::Write).expect("it is open");
+                assert_eq!(end(&mut client), (0, None));
+            }
+            name
+        })
+    });
+    well(&lines, 1);
+    for name in &names {
+        let text = std::str::from_utf8(name).expect("it is text");
+        let dashes = text.char_indices().filter(|&(_, letter)| letter == '-').map(|(place, _)| place);
+        assert_eq!(dashes.collect::<Vec<_>>(), [8, 13, 18, 23], "{text}");
+        assert!(text.ends_with('\0') && !text.bytes().any(|byte| byte.is_ascii_uppercase()), "{text}");
+    }
+    assert_ne!(names[0], names[1]);
+}
+
+#[test]
+fn a_client_of_ctstraffic_that_breaks_the_rules_is_reset_and_others_are_served() {
+    let (ends, lines) = served(CTSTRAFFIC, stated(CTSTRAFFIC, |_| {}), |port| {
+        let said: [Vec<u8>; 3] = [
+            pattern(BYTES).into_iter().map(|byte| byte ^ 1).collect(),
+            pattern(BYTES + 1_000),
+            vec![0xff; 4],
+        ];
+        let mut ends = said.map(|data| {
+            let mut client = connect(port);
+            read(&mut client, 37);
+            // It may be reset before it has said all.
+            let _ = client.write_all(&data);
+            if data.len() == 4 {
+                drop(client.shutdown(Shutdown::Write));
+            }
+            end(&mut client)
+        });
+        // Whether DONE came before the reset is a matter of who was faster.
+        ends[1].0 = 0;
+        let mut early = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        early.write_all(&pattern(BYTES)).expect("it waits in the socket");
+        read(&mut early, 37);
+        assert_eq!(read(&mut early, 4), b"DONE");
+        ends
+    });
+    let reset = Some(ErrorKind::ConnectionReset);
+    assert_eq!(ends, [(0, reset), (0, reset), (0, reset)], "{lines:?}");
+}
+
+#[test]
+fn a_server_of_ctstraffic_that_dies_at_any_step_is_told_with_what_had_come() {
+    let server_says = |bytes: Vec<u8>, is_reset: bool| {
+        move |mut stream: TcpStream| {
+            let _ = stream.write_all(&bytes);
+            if is_reset {
+                let _ = pathscope_os::sockets::Socket::from(stream).reset();
+            } else {
+                drop(stream.shutdown(Shutdown::Write));
+                end(&mut stream);
+            }
+        }
+    };
+    let name = [b'a'; 37].to_vec();
+    let with = |data: &[u8]| [&name, data].concat();
+    let all = pattern(BYTES);
+    for (said, told) in [
+        (with(&all[..1_000]), "closed the connection"),
+        (with(&[&all[..9_999], &b"DONE"[..]].concat()), "done after 9,999 of 300,000 bytes"),
+        (with(&[&all[..], &b"DON"[..]].concat()), "before the server had said that it was done"),
+        (with(&[&all[..], &b"DONT"[..]].concat()), "sent more than the 300,000 bytes"),
+        (with(&[&all[..], &b"DONE!"[..]].concat()), "sent more than the 300,000 bytes"),
+        (with(&[0xee; 70_000]), "wrong data at byte 0"),
+    ] {
+        let test = load(Pattern::Pull, 1, |_| {});
+        let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, server_says(said, false));
+        let errors = errors(&measurement);
+        assert!(errors.contains(told), "{told}: {errors}");
+        assert!(errors.contains("whether both were told the same pattern, transfer"), "{errors}");
+    }
+    let whole = with(&[&all[..], &b"DONE"[..]].concat());
+    let test = load(Pattern::Pull, 1, |_| {});
+    let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, server_says(whole, false));
+    assert_eq!((errors(&measurement), moved(&measurement)), (String::new(), [0, BYTES]));
+}
