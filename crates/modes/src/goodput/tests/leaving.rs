@@ -14,7 +14,7 @@ const WORD: StreamEnd = StreamEnd::Word(&PARTING);
 
 /// Ends of these plans, whose streams end so.
 fn ends(client: &GoodputPlan, server: &GoodputPlan, end: StreamEnd) -> Goodput {
-    let conventions = Conventions { payload: BLOCK, end };
+    let conventions = Conventions { payload: BLOCK, end, ..Conventions::OWN };
     let shared = |plan: &_| GoodputShared { conventions, ..GoodputShared::new(plan) };
     let mut sim = Sim::new(gigabit(), shared(client), shared(server));
     let flow = |plan: &GoodputPlan, role| {

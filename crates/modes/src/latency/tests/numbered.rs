@@ -7,7 +7,7 @@ use crate::latency::numbered::tests::PINGS;
 const CONVENTIONS: Conventions = Conventions {
     end: StreamEnd::Closed,
     pings: Pings::Numbered(PINGS),
-    payload: crate::pattern::Payload::Keyed,
+    ..Conventions::OWN
 };
 /// What a server is told that knows of no length: what it takes at once.
 const AT_ONCE: Bytes = Bytes(256);
