@@ -63,7 +63,9 @@ impl Totals {
                 None
             }
             Entry::Closed(connection) => {
-                slice.in_flight = slice.in_flight.saturating_sub(1);
+                // One that was never made has no address of its own, and never was in flight.
+                let was_made = connection.facts.local.is_some();
+                slice.in_flight = slice.in_flight.saturating_sub(was_made.into());
                 slice.ended.count(connection.facts.error.as_ref());
                 self.heard(connection.at_ns);
                 None
@@ -181,7 +183,8 @@ mod tests {
 
     fn closed(at_ms: u64, kind: Option<FlowErrorKind>) -> Entry {
         let error = kind.map(|kind| FlowError { kind, text: String::new(), errno: None });
-        let facts = FlowFacts { error, ..FlowFacts::default() };
+        let local = Some("10.0.0.1:5".to_owned());
+        let facts = FlowFacts { local, error, ..FlowFacts::default() };
         let at_ns = at_ms * MILLISECOND;
         Entry::Closed(Box::new(Connection { at_ns, facts, ..Connection::default() }))
     }
@@ -208,6 +211,20 @@ mod tests {
         let ended = Ended { completed: 1, network_errors: 1, data_errors: 1, protocol_errors: 0 };
         assert_eq!((last.at_ns, last.in_flight, last.ended), (1_500 * MILLISECOND, 0, ended));
         assert_eq!((totals.sent_bytes, totals.last()), (1_003, None));
+    }
+
+    #[test]
+    fn a_connection_that_was_never_made_has_failed_and_leaves_the_others_in_flight() {
+        let mut totals = Totals::new(1_000);
+        totals.hear(&Entry::Opened(Box::default()));
+        let error = FlowError {
+            kind: FlowErrorKind::Network,
+            text: "refused".to_owned(),
+            errno: Some("ECONNREFUSED".to_owned()),
+        };
+        let facts = FlowFacts { error: Some(error), ..FlowFacts::default() };
+        totals.hear(&Entry::Closed(Box::new(Connection { facts, ..Connection::default() })));
+        assert_eq!((totals.slice.in_flight, totals.ended().network_errors), (1, 1));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -273,11 +274,22 @@ impl SessionJournal {
         names.name(flow)
     }
 
-    /// A connection that was to follow another was not made.
-    pub fn not_made(&self, flow: FlowId, why: &str) {
-        if self.told_as == ToldAs::Connections {
-            self.journal.trouble(Some(self.session.clone()), format!("flow {flow}: {why}"));
+    /// A connection that was to follow another was not made: it has failed, and no bytes went over it.
+    pub fn not_made(
+        &mut self,
+        flow: FlowId,
+        address: SocketAddr,
+        error: FlowError,
+        [since, at]: [Tick; 2],
+    ) {
+        if self.told_as != ToldAs::Connections {
+            return;
         }
+        self.ended.count(Some(&error));
+        let (remote, connection_id) = (Some(address.to_string()), self.id_of(flow));
+        let error = Some(error);
+        let facts = FlowFacts { flow, connection_id, remote, error, ..FlowFacts::default() };
+        self.tell(Entry::Closed, facts, (since, at));
     }
 
     /// A connection of those that are replaced has ended, and so came out.

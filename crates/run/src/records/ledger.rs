@@ -125,7 +125,13 @@ impl Ledger {
     }
 
     /// A flow never got its socket, from when it was tried to when it was known.
-    pub fn not_made(&self, flow: FlowId, address: SocketAddr, error: &RunError, tried: [Tick; 2]) {
+    pub fn not_made(
+        &self,
+        flow: FlowId,
+        address: SocketAddr,
+        error: &RunError,
+        tried: [Tick; 2],
+    ) -> FlowError {
         let error = FlowError {
             kind: FlowErrorKind::Network,
             text: match error {
@@ -135,7 +141,8 @@ impl Ledger {
             },
             errno: error.errno().map(|errno| errno_name(errno).to_owned()),
         };
-        lock(&self.0).connections.not_made(flow, address, error, tried);
+        lock(&self.0).connections.not_made(flow, address, error.clone(), tried);
+        error
     }
 
     /// All that is written down, once.

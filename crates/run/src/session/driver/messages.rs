@@ -41,9 +41,9 @@ impl<D: Talk> Driver<D> {
             }
             SessionMessage::ConnectFailed { group, flow, address, error, tried } => {
                 if let Some(state) = self.test.as_mut().and_then(|test| test.group_mut(group)) {
-                    state.ledger.not_made(flow, address, &error, tried);
+                    let error = state.ledger.not_made(flow, address, &error, tried);
+                    self.journal.not_made(flow, address, error, tried);
                 }
-                self.journal.not_made(flow, &error.to_string());
             }
             SessionMessage::NoMoreFlows { group } => {
                 self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
