@@ -1,6 +1,6 @@
 //! What is said to who asks for help, topic by topic.
 
-/// The code that ctsTraffic ends with when it has helped, or could not read a line: `ERROR_INVALID_DATA`.
+/// The code that ctsTraffic ends with when it has helped: `ERROR_INVALID_DATA`.
 pub const EXIT_CODE: u8 = 13;
 
 /// What a word asks for, if it asks for help: any that begins with `-Help` does, whatever stands beside it.

@@ -28,24 +28,46 @@ impl Dialect for CtsTraffic {
         let typed: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
         let typed = typed.ok_or_else(|| Unclear::new("ctsTraffic: a word is no text in UTF-8"))?;
         if let Some(text) = help::of(&typed) {
-            return Ok(answer(text.to_owned(), false));
+            let (text, exit_code) = (text.to_owned(), help::EXIT_CODE);
+            return Ok(Said::Text(Answer { text, is_error: false, exit_code }));
         }
-        let settings = match read::settings(&typed) {
-            Ok(settings) => settings,
-            Err(why) => {
-                let text = format!(
-                    "ctsTraffic: {why}\nFor what can be said: -Help, -Help:tcp, -Help:udp, -Help:logging, -Help:advanced\n"
-                );
-                return Ok(answer(text, true));
-            }
+        let unclear = |why| {
+            Unclear::new(format!("ctsTraffic: {why}; -Help, -Help:tcp, -Help:udp, -Help:logging and -Help:advanced say what there is"))
         };
+        let settings = read::settings(&typed).map_err(unclear)?;
         let (words, notes) = translate::words(&settings);
         let screen = Box::new(screen::CtsScreen::new(settings));
         Ok(Said::Run(Run { words, notes, screen: Some(screen) }))
     }
 }
 
-/// Help, and what is said of a line that cannot be read, end with a code of the tool's own.
-fn answer(text: String, is_error: bool) -> Said {
-    Said::Text(Answer { text, is_error, exit_code: help::EXIT_CODE })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(words: &str) -> Result<Said, Unclear> {
+        CtsTraffic::translate(&words.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn help_has_the_tools_code_and_what_is_wrong_has_ours() {
+        for words in ["", "-?", "-help:udp", "-target:a -Help:tcp"] {
+            let Ok(Said::Text(Answer { is_error: false, exit_code: 13, .. })) = said(words) else {
+                panic!("{words} asks for help");
+            };
+        }
+        let unclear = said("-target:a framerate:60").expect_err("it is no option").text;
+        assert!(unclear.starts_with("ctsTraffic: 'framerate:60' is no option"), "{unclear}");
+        assert!(unclear.contains("-Help:advanced"), "{unclear}");
+    }
+
+    #[test]
+    fn a_line_that_runs_says_what_has_no_effect_and_has_a_screen() {
+        let Ok(Said::Run(run)) = said("-target:h4 -io:iocp -statusfilename:s.csv") else {
+            panic!("it runs");
+        };
+        assert_eq!(run.notes, ["without effect here: -IO:iocp"]);
+        let files = run.screen.expect("it is shown").files();
+        assert_eq!(files, [("-StatusFilename", "s.csv".into())]);
+    }
 }
