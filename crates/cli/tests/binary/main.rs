@@ -14,6 +14,8 @@ mod common;
 mod compare;
 mod consent;
 mod control;
+#[cfg(unix)]
+mod ctstraffic;
 mod cut_off;
 mod daemon;
 mod datagrams;
