@@ -41,6 +41,8 @@ mod measure;
 mod media;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(unix)]
+mod mla;
 mod multipath;
 #[cfg(unix)]
 mod options;
@@ -56,6 +58,8 @@ mod set_up;
 mod several_servers;
 mod shape;
 mod show;
+#[cfg(unix)]
+mod simpleperf;
 #[cfg(target_os = "linux")]
 mod stopped;
 mod stuck;
