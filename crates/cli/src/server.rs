@@ -77,7 +77,8 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     };
     let server = Server::bind(settings).map_err(trouble)?;
     if let Some(screen) = screen {
-        let addresses: Vec<SocketAddr> = server.addresses().collect();
+        let own = args.accept.iter().flat_map(|kind| server.addresses_of(*kind));
+        let addresses: Vec<SocketAddr> = server.addresses().chain(own).collect();
         let end = End::Server { addresses: &addresses };
         let wall_unix_ns = clock::wall_unix_ns();
         kept.show(Shown::begin(screen, &Beginning { wall_unix_ns, end })?);
