@@ -219,7 +219,9 @@ fn connections_follow_one_another_at_both_ends() {
 
 #[test]
 fn a_time_and_an_amount_end_with_whole_messages() {
-    for extent in [Extent::DurationNs(Period::from_millis(300)), Extent::TransferBytes(Bytes(BYTES))] {
+    for extent in
+        [Extent::DurationNs(Period::from_millis(300)), Extent::TransferBytes(Bytes(BYTES))]
+    {
         let test = load(Pattern::Push, 2, |plan| plan.extent = extent);
         let (measurement, lines) = served(SIMPLEPERF, stated(SIMPLEPERF, |_| {}), |port| {
             let (measurement, failure) = run(SIMPLEPERF, port, &test);
@@ -274,13 +276,17 @@ fn a_server_of_simpleperf_may_send_data_back_and_answer_in_pieces() {
     assert_eq!((errors(&measurement), moved(&measurement)), (String::new(), [BYTES, 0]));
     let [came] = came.as_slice() else { panic!("one connection") };
     let text = came.strip_suffix(b"BYE").expect("it was said");
-    assert!(std::str::from_utf8(text).is_ok_and(|text| text.len() as u64 == BYTES && !text.contains("BYE")));
+    assert!(
+        std::str::from_utf8(text)
+            .is_ok_and(|text| text.len() as u64 == BYTES && !text.contains("BYE"))
+    );
 }
 
 #[test]
 fn a_server_of_simpleperf_that_closes_without_its_answer_has_failed() {
     let test = load(Pattern::Push, 1, |plan| plan.extent = Extent::TransferBytes(Bytes(2_000)));
-    let (measurement, _) = foreign_server(SIMPLEPERF, &test, 1, |mut stream| read(&mut stream, 2_003));
+    let (measurement, _) =
+        foreign_server(SIMPLEPERF, &test, 1, |mut stream| read(&mut stream, 2_003));
     let told = errors(&measurement);
     assert!(told.contains("before it had answered that it has all"), "{told}");
 }
@@ -307,9 +313,13 @@ fn a_client_of_ctstraffic_gets_what_the_reference_says_byte_by_byte() {
     well(&lines, 1);
     for name in &names {
         let text = std::str::from_utf8(name).expect("it is text");
-        let dashes = text.char_indices().filter(|&(_, letter)| letter == '-').map(|(place, _)| place);
+        let dashes =
+            text.char_indices().filter(|&(_, letter)| letter == '-').map(|(place, _)| place);
         assert_eq!(dashes.collect::<Vec<_>>(), [8, 13, 18, 23], "{text}");
-        assert!(text.ends_with('\0') && !text.bytes().any(|byte| byte.is_ascii_uppercase()), "{text}");
+        assert!(
+            text.ends_with('\0') && !text.bytes().any(|byte| byte.is_ascii_uppercase()),
+            "{text}"
+        );
     }
     assert_ne!(names[0], names[1]);
 }

@@ -104,7 +104,6 @@ impl Writer {
                 steps: shown.steps
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
                 progress: shown.progress,
-                each: shown.each,
             },
         });
         let shared = Arc::clone(&desk);

@@ -34,7 +34,8 @@ fn client(port: u16, words: &str) -> Ran {
 
 /// A number of the summary: `Total Bytes Sent`.
 fn total(ran: &Ran, label: &str) -> u64 {
-    let line = ran.stdout.lines().find_map(|line| line.trim().strip_prefix(label)?.strip_prefix(" : "));
+    let line =
+        ran.stdout.lines().find_map(|line| line.trim().strip_prefix(label)?.strip_prefix(" : "));
     let number = line.and_then(|rest| rest.split(' ').next()?.parse().ok());
     number.unwrap_or_else(|| panic!("'{label}' is missing: {}", ran.said()))
 }
@@ -178,7 +179,8 @@ fn what_has_no_effect_is_named_once_and_what_is_wrong_is_refused_with_its_word()
     let own = "-transfer:1000 -connections:1 -iterations:1 -io:RioIocp -inlineCompletions:on -msgwaitall:on \
                -conn:connect -threadpool:default";
     let ran = client(port, own).exits(0);
-    let named = "without effect here: -MsgWaitAll:on -IO:RioIocp -InlineCompletions:on -Threadpool:default";
+    let named =
+        "without effect here: -MsgWaitAll:on -IO:RioIocp -InlineCompletions:on -Threadpool:default";
     assert_eq!(ran.stderr.matches(named).count(), 1, "{}", ran.said());
     server.signal("INT");
     server.finish();

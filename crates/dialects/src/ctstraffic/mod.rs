@@ -32,7 +32,9 @@ impl Dialect for CtsTraffic {
             return Ok(Said::Text(Answer { text, is_error: false, exit_code }));
         }
         let unclear = |why| {
-            Unclear::new(format!("ctsTraffic: {why}; -Help, -Help:tcp, -Help:udp, -Help:logging and -Help:advanced say what there is"))
+            Unclear::new(format!(
+                "ctsTraffic: {why}; -Help, -Help:tcp, -Help:udp, -Help:logging and -Help:advanced say what there is"
+            ))
         };
         let settings = read::settings(&typed).map_err(unclear)?;
         let (words, notes) = translate::words(&settings);

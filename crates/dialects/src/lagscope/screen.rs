@@ -253,7 +253,7 @@ impl Screen for LagscopeScreen {
             }
             Entry::Each(all) => all.iter().try_for_each(|each| match each {
                 Each::Ping(ping) => self.ping(ping, out),
-                Each::Frame(_) => Ok(()),
+                Each::Frame(_) | Each::Leg(_) => Ok(()),
             }),
             _ => Ok(()),
         }

@@ -191,10 +191,17 @@ impl SessionJournal {
         self.journal.caveats()
     }
 
-    /// The connections of a test are about to be made, called so.
-    pub fn expect(&mut self, names: FlowNames, (role, tells_failures): (Role, bool), test: &Test) {
+    /// The connections of a test are about to be made, called so. The other end says what they come to there, or else at most of each
+    /// that has failed there why.
+    pub fn expect(
+        &mut self,
+        names: FlowNames,
+        (role, [tells, tells_failures]): (Role, [bool; 2]),
+        test: &Test,
+    ) {
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
+        let says = tells && says;
         self.write_last();
         let session = std::mem::take(&mut self.session);
         *self = Self {

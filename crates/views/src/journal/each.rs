@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pathscope_core::journal::{Each, Entry, Frame, Ping};
+use pathscope_core::journal::{Each, Entry, Frame, Leg, Ping};
 use pathscope_core::quantity;
 use serde_json::json;
 
@@ -63,6 +63,16 @@ fn line(each: &Each) -> String {
             text.push('\n');
             text
         }
+        Each::Leg(Leg { number, path, sent_ns, received_ns, .. }) => {
+            let fate = match (sent_ns, received_ns) {
+                (Some(sent), Some(received)) => {
+                    quantity::duration_ns(received.saturating_sub(*sent))
+                }
+                (Some(_), None) => "no echo".to_owned(),
+                (None, _) => "not sent".to_owned(),
+            };
+            format!("datagram {number} on path {path}: {fate}\n")
+        }
     }
 }
 
@@ -86,6 +96,14 @@ fn object(each: &Each) -> String {
             "missing_datagrams": frame.missing,
             "repeated_datagrams": frame.repeats,
             "margin_ns": frame.margin_ns,
+        }),
+        Each::Leg(leg) => json!({
+            "event": "datagram",
+            "datagram": leg.number,
+            "path": leg.path,
+            "sent_ns": leg.sent_ns,
+            "echoed_ns": leg.echoed_ns,
+            "received_ns": leg.received_ns,
         }),
     };
     format!("{object}\n")
@@ -116,6 +134,13 @@ mod tests {
             ping(1, None, "lost"),
             ping(2, Some(1_000_000), "warm_up"),
             Each::Frame(frame),
+            Each::Leg(Leg {
+                number: 5,
+                path: 1,
+                sent_ns: Some(1_000),
+                echoed_ns: None,
+                received_ns: Some(13_000),
+            }),
         ]))
     }
 
@@ -126,16 +151,18 @@ mod tests {
 
     #[test]
     fn each_is_a_line() {
-        let text = each_as_text(&entry()).expect("there are four");
+        let text = each_as_text(&entry()).expect("there are some");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("[1.500] flow 2 ping 0: 13.0"), "{text}");
         assert!(lines[1].ends_with("ping 1: lost") && lines[2].ends_with("(warm_up)"), "{text}");
         assert_eq!(lines[3], "stream 0 frame 7: dropped, 2 datagrams missing");
-        let json = each_as_json(&entry()).expect("there are four");
+        assert_eq!(lines[4], format!("datagram 5 on path 1: {}", quantity::duration_ns(12_000)));
+        let json = each_as_json(&entry()).expect("there are some");
         let objects: Vec<serde_json::Value> =
             json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!(objects[0]["rtt_ns"], 12_999);
         assert_eq!((&objects[1]["rtt_ns"], &objects[1]["outcome"]), (&json!(null), &json!("lost")));
         assert_eq!((&objects[3]["event"], &objects[3]["frame"]), (&json!("frame"), &json!(7)));
+        assert_eq!((&objects[4]["path"], &objects[4]["echoed_ns"]), (&json!(1), &json!(null)));
     }
 }

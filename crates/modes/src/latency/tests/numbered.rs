@@ -4,11 +4,8 @@ use super::*;
 use crate::conventions::{Conventions, Pings, StreamEnd};
 use crate::latency::numbered::tests::PINGS;
 
-const CONVENTIONS: Conventions = Conventions {
-    end: StreamEnd::Closed,
-    pings: Pings::Numbered(PINGS),
-    ..Conventions::OWN
-};
+const CONVENTIONS: Conventions =
+    Conventions { end: StreamEnd::Closed, pings: Pings::Numbered(PINGS), ..Conventions::OWN };
 /// What a server is told that knows of no length: what it takes at once.
 const AT_ONCE: Bytes = Bytes(256);
 

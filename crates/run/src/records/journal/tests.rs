@@ -76,7 +76,7 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
     let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
     let kept = Arc::new(Kept::default());
     let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
-    session.expect(names(), (Role::Client, true), &one_after_the_other());
+    session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
     let begin = clock::now().plus_nanos(60_000_000_000);
     let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
     let flows = [0, 1].map(|flow| (FlowId(flow), Arc::clone(&socket)));
@@ -103,6 +103,28 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
         (1, [5, 10], 2, 0),
     ];
     assert_eq!(rows, expected);
+}
+
+#[test]
+fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("it is bound");
+    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
+    let mut test = one_after_the_other();
+    if let Plan::Goodput(plan) = &mut test.plan {
+        plan.shape.iterations = Iterations::Times(1);
+    }
+    for role in [Role::Client, Role::Server] {
+        let kept = Arc::new(Kept::default());
+        let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+        session.expect(names(), (role, [false; 2]), &test);
+        let flows = [(FlowId(0), Arc::clone(&socket))];
+        session.started(&flows, ToldAs::Connections, clock::now());
+        session.ended(FlowId(0), Totals { sent: 9, received: 0 }, clock::now(), None);
+        let closed = kept.closed();
+        let rows: Vec<_> = closed.iter().map(|it| (it.sent_bytes, it.error.is_none())).collect();
+        assert_eq!(rows, [(9, true)], "{role:?}");
+    }
 }
 
 /// As the dialogue of pathscope itself has them.
@@ -136,7 +158,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
         let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
-        session.expect(names(), (role, true), &one_after_the_other());
+        session.expect(names(), (role, [true; 2]), &one_after_the_other());
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
         let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
@@ -173,7 +195,7 @@ fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     if let Plan::Goodput(plan) = &mut test.plan {
         plan.shape.iterations = Iterations::Times(1);
     }
-    session.expect(names(), (Role::Client, true), &test);
+    session.expect(names(), (Role::Client, [true; 2]), &test);
     let begin = clock::now();
     session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, begin);
     session.ended(FlowId(0), Totals { sent: 9, received: 0 }, begin, None);

@@ -472,9 +472,9 @@ impl<D: Talk> Driver<D> {
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let tells_failures = self.dialogue.peer_tells_failures();
+        let tells = [self.has_control, self.dialogue.peer_tells_failures()];
         let names = FlowNames::of::<D>(begun_as(&sockets));
-        self.journal.expect(names, (self.role, tells_failures), &plan);
+        self.journal.expect(names, (self.role, tells), &plan);
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;
