@@ -199,7 +199,26 @@ pub const KINDS: &[Kind] = &[
                     "media::Pacing",
                 ],
             },
+            // What a server runs for clients of other programs, and what their words carry.
+            Public {
+                to: "peers::ctstraffic",
+                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Iterations"],
+            },
+            Public {
+                to: "peers::lagscope",
+                items: &[
+                    "Plan::Latency",
+                    "latency::Extent",
+                    "latency::LatencyPlan",
+                    "latency::LoadModel",
+                    "latency::Protocol",
+                ],
+            },
             Public { to: "peers::mla", items: &["Plan::Multipath"] },
+            Public {
+                to: "peers::simpleperf",
+                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Iterations"],
+            },
             // Samples again, row by row.
             Public {
                 to: "run::records::samples::reading",
