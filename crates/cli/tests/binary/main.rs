@@ -33,6 +33,8 @@ mod kept_pings;
 #[cfg(test)]
 mod lab;
 mod lagscope;
+#[cfg(target_os = "linux")]
+mod kinds;
 mod latency;
 mod latency_ends;
 mod latency_stamps;
