@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pathscope_core::id::Lane;
 use pathscope_flow::Machine;
-use pathscope_os::Waker;
+use pathscope_os::{Socket, Waker};
 
 pub use crate::calls::Called;
 pub use crate::event_loop::{Completion, Submission, Ticket, Way, Work};
@@ -23,8 +23,9 @@ const SHOWN_AT_ONCE: usize = 16;
 
 /// What carries operations out.
 pub trait Driver<S: SystemCalls> {
-    /// Begins an operation.
-    fn submit(&mut self, submission: Submission, calls: &mut S);
+    /// Begins an operation on this socket. Its flow may close it or put another in its place while the operation is in flight: what the driver
+    /// needs of it then is its own.
+    fn submit(&mut self, submission: Submission, socket: &Socket, calls: &mut S);
 
     /// Has an operation end early, if it has not ended yet. It completes all the same, and soon.
     fn recall(&mut self, ticket: Ticket);
@@ -168,7 +169,7 @@ impl Turns {
             for lane in 0..event_loop.slots[place].wires.len() {
                 let lane = Lane(lane as u8);
                 if let Some(receive) = event_loop.submit_receive(place, lane, &mut self.spare) {
-                    driver.submit(receive, &mut event_loop.calls);
+                    begin(receive, event_loop, driver);
                 }
                 // A flow may have departed by what it was shown.
                 if event_loop.slots[place].wires.is_empty() {
@@ -182,11 +183,26 @@ impl Turns {
         let send = event_loop.submit_send(place, &mut self.spare);
         let is_offered = send.as_ref().is_some_and(|send| !matches!(send.work, Work::AwaitRoom));
         if let Some(send) = send {
-            driver.submit(send, &mut event_loop.calls);
+            begin(send, event_loop, driver);
         }
         if !is_offered && !event_loop.slots[place].is_sending() {
             event_loop.visited(place);
         }
         event_loop.has_rest_to_show(place)
+    }
+}
+
+/// Hands an operation over.
+fn begin<M: Machine, S: SystemCalls>(
+    submission: Submission,
+    event_loop: &mut EventLoop<M, S>,
+    driver: &mut impl Driver<S>,
+) {
+    let EventLoop { slots, calls, .. } = event_loop;
+    let Ticket { place, lane, .. } = submission.ticket;
+    // What has an operation is there, and has its socket.
+    let wire = slots.get(place as usize).and_then(|slot| slot.wires.get(lane.index()));
+    if let Some(socket) = wire.and_then(|wire| wire.socket.as_ref()) {
+        driver.submit(submission, socket, calls);
     }
 }

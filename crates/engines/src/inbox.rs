@@ -1,7 +1,7 @@
 //! Words between a session and its workers: commands in, notices out. Never on the path of a byte.
 
 use std::fmt;
-use std::sync::Arc;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use pathscope_core::Tick;
@@ -26,6 +26,8 @@ pub enum Command {
     Admit,
     /// Lanes wait to join flows, or to leave them.
     Lanes,
+    /// Somebody wants to know how sockets stand: it is told [`Notice::Look`] at once, on the worker's thread.
+    Look,
     /// End now, whatever flows still want.
     Abandon,
 }
@@ -66,6 +68,18 @@ pub enum Notice<R> {
         /// What the flows did in it.
         report: R,
     },
+    /// It was told to have its sockets looked at.
+    Look,
+}
+
+/// The sockets of a worker's flows, for whoever is told something by it: to ask the system about them in that moment, on the thread that
+/// has them.
+pub trait Sockets {
+    /// That of a flow's first lane, while the flow is at this worker.
+    fn of(&self, flow: FlowId) -> Option<&Socket>;
+
+    /// The same of each flow that is not over, one after the other, until `visit` has seen enough.
+    fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>);
 }
 
 /// A lane of a flow that joins it, or leaves.
@@ -76,7 +90,7 @@ pub struct LaneChange {
     /// Which of its lanes.
     pub lane: Lane,
     /// Its socket, connected and in blocking mode, in place of the one that it may have; `None`: it leaves.
-    pub socket: Option<Arc<Socket>>,
+    pub socket: Option<Socket>,
 }
 
 /// A worker's inbox, and the means to fill it.
@@ -183,10 +197,13 @@ impl Inbox {
     }
 }
 
+/// Takes a notice, beside the sockets of the worker.
+type Sink<R> = dyn Fn(Notice<R>, &dyn Sockets) + Send;
+
 /// Where a worker's notices go.
 pub struct Outbox<R> {
     /// A dynamic call: notices are few.
-    sink: Box<dyn Fn(Notice<R>) + Send>,
+    sink: Box<Sink<R>>,
 }
 
 impl<R: Send + 'static> Outbox<R> {
@@ -203,13 +220,18 @@ impl<R: Send + 'static> Outbox<R> {
 
     /// Notices go where `sink` puts them.
     pub fn into_sink(sink: impl Fn(Notice<R>) + Send + 'static) -> Self {
+        Self::beside_sockets(move |notice, _| sink(notice))
+    }
+
+    /// The same, where each comes beside the sockets of the worker. A flow that changes its phase has its own still.
+    pub fn beside_sockets(sink: impl Fn(Notice<R>, &dyn Sockets) + Send + 'static) -> Self {
         Self { sink: Box::new(sink) }
     }
 }
 
 impl<R> Outbox<R> {
-    pub(crate) fn send(&self, notice: Notice<R>) {
-        (self.sink)(notice);
+    pub(crate) fn send(&self, notice: Notice<R>, sockets: &dyn Sockets) {
+        (self.sink)(notice, sockets);
     }
 }
 

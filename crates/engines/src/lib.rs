@@ -30,7 +30,7 @@ mod worker;
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
 pub use epoll::{Part, SharedLoop, SharedThread};
 pub use inbox::{
-    Command, Inbox, LaneChange, Notice, Outbox, Remote, worker_inbox, worker_inbox_of,
+    Command, Inbox, LaneChange, Notice, Outbox, Remote, Sockets, worker_inbox, worker_inbox_of,
 };
 pub use registry::EngineKind;
 pub use worker::{

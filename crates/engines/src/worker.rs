@@ -1,7 +1,6 @@
 //! What an engine is given, and what it gives back.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
 #[derive(Debug)]
 pub struct Worker<M: Machine> {
     /// Each flow with its sockets, connected and in blocking mode, a lane each.
-    pub flows: Vec<(M, Vec<Arc<Socket>>)>,
+    pub flows: Vec<(M, Vec<Socket>)>,
     /// What they have in common.
     pub shared: M::Shared,
     /// How they run.
@@ -40,14 +39,14 @@ pub struct Succession<M: Machine> {
     /// worker goes on until no sender is left.
     ///
     /// [`Command::Admit`]: crate::Command::Admit
-    pub successors: Receiver<(M, Vec<Arc<Socket>>)>,
-    /// Told of each flow that is over, once, and given its sockets, to close.
+    pub successors: Receiver<(M, Vec<Socket>)>,
+    /// Told of each flow that is over, once, and given its sockets, to close on that thread.
     pub departed: Departed<M>,
 }
 
 /// Who is told of a flow that is over: the flow, its sockets, and when. A dynamic call: it is made once a
 /// connection.
-pub type Departed<M> = Box<dyn FnMut(&M, Vec<Arc<Socket>>, Tick) + Send>;
+pub type Departed<M> = Box<dyn FnMut(&M, Vec<Socket>, Tick) + Send>;
 
 impl<M: Machine> fmt::Debug for Succession<M> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,7 +105,7 @@ pub(crate) const fn stride_bytes(longest: usize) -> usize {
 pub struct Finished<M: Machine> {
     /// Each flow with its sockets, still open unless the flow had them reset. Where flows are replaced, what
     /// departed is left, without sockets.
-    pub flows: Vec<(M, Vec<Arc<Socket>>)>,
+    pub flows: Vec<(M, Vec<Socket>)>,
     /// Of each flow whose lanes came and went: what all sockets dropped that each lane had, for want of room.
     pub lane_drops: Vec<Vec<u64>>,
     /// What they have in common.

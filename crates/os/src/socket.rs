@@ -12,6 +12,6 @@ pub(crate) type Handle = OwnedFd;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 pub(crate) type Handle = Infallible;
 
-/// An open socket. Closed when dropped; put it behind an `Arc` to share it.
+/// An open socket. Closed when dropped: it has one owner.
 #[derive(Debug)]
 pub struct Socket(pub(crate) Handle);

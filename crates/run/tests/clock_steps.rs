@@ -2,7 +2,6 @@
 //! where a machine is suspended or moved, and the wall clock, by which the kernel stamps.
 
 use std::net::UdpSocket;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -90,7 +89,7 @@ where
 {
     let (sender, reports) = channel();
     let worker = Worker {
-        flows: vec![(flow, vec![Arc::new(socket.into())])],
+        flows: vec![(flow, vec![socket.into()])],
         shared: LatencyShared::new(plan, role),
         terms: Terms {
             transport: Transport::Datagram,

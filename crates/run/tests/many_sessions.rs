@@ -7,7 +7,6 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Range;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -75,7 +74,7 @@ struct Caller {
     control: TcpStream,
     server: SocketAddr,
     credentials: Option<Credentials>,
-    data: Option<Arc<Socket>>,
+    data: Option<Socket>,
     report: Option<Box<EndReport>>,
     is_started: bool,
     is_over: bool,
@@ -129,7 +128,7 @@ impl Caller {
             Output::Send(bytes) => self.control.write_all(&bytes).expect("the server listens"),
             Output::Open { credentials, .. } => {
                 self.credentials = Some(credentials);
-                self.data = Some(Arc::new(attached(self.server, credentials)));
+                self.data = Some(attached(self.server, credentials));
                 let attached = Input::Attached { group: GROUP, flow: FLOW };
                 self.dialogue.input(attached, clock::now());
             }
@@ -201,13 +200,13 @@ fn attached(server: SocketAddr, Credentials { token, session }: Credentials) -> 
     Socket::from(stream)
 }
 
-/// One worker with the flows of all callers.
-struct Flows<'callers>(&'callers [Caller]);
+/// One worker with the flows of all callers; how many were whole, and their sockets again.
+struct Flows<'callers>(&'callers mut [Caller]);
 
 impl FlowVisitor for Flows<'_> {
-    type Output = usize;
+    type Output = (usize, Vec<Socket>);
 
-    fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> usize {
+    fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Self::Output {
         let begin = |token| Begin {
             role: Role::Client,
             key: SessionKey::from(token),
@@ -215,9 +214,9 @@ impl FlowVisitor for Flows<'_> {
             consents: false,
             lanes: &[],
         };
-        let flow = |caller: &Caller| {
+        let flow = |caller: &mut Caller| {
             let begin = begin(caller.credentials.expect("it is attached").token);
-            (F::begin(plan, FLOW, &begin), caller.data.iter().cloned().collect())
+            (F::begin(plan, FLOW, &begin), caller.data.take().into_iter().collect())
         };
         let (_remote, inbox) = worker_inbox().expect("an inbox");
         let terms = Terms {
@@ -231,7 +230,7 @@ impl FlowVisitor for Flows<'_> {
             batches: plan.receives().batches,
         };
         let worker = Worker {
-            flows: self.0.iter().map(flow).collect(),
+            flows: self.0.iter_mut().map(flow).collect(),
             shared: F::shared(plan, &begin(Token([0; 16])), None),
             terms,
             inbox,
@@ -240,7 +239,8 @@ impl FlowVisitor for Flows<'_> {
         };
         let finished = registry::run(EngineKind::Epoll, worker, Kernel).expect("it runs");
         let whole = |flow: &F| flow.phase() == Phase::Done && flow.totals() == WHOLE;
-        finished.flows.iter().filter(|(flow, _)| whole(flow)).count()
+        let count = finished.flows.iter().filter(|(flow, _)| whole(flow)).count();
+        (count, finished.flows.into_iter().flat_map(|(_, sockets)| sockets).collect())
     }
 }
 
@@ -284,7 +284,7 @@ fn two_thousand_sessions_complete_on_few_threads() {
         let few = threads();
         each(&mut callers, FIRST..SESSIONS, begin);
         assert_eq!(threads(), few, "threads of {FIRST} and of {SESSIONS} sessions");
-        let whole = hurried().plan.run(Role::Client, Flows(&callers));
+        let (whole, _sockets) = hurried().plan.run(Role::Client, Flows(&mut callers));
         assert_eq!(whole, SESSIONS, "flows whose pings were all answered");
         callers.iter_mut().for_each(Caller::report);
         each(&mut callers, 0..SESSIONS, |callers, number| callers[number].end());

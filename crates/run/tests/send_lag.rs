@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::net::UdpSocket;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Role, Token};
@@ -147,7 +146,7 @@ fn ping(
     let (sender, reports) = std::sync::mpsc::channel();
     let flow = PingFlow::new(plan, SessionKey::from(Token([5; 16])), FlowId(0));
     let worker = Worker {
-        flows: vec![(flow, vec![Arc::new(here.into())])],
+        flows: vec![(flow, vec![here.into()])],
         shared: LatencyShared::new(plan, Role::Client),
         terms: Terms {
             transport: Transport::Datagram,

@@ -28,10 +28,11 @@ pub struct Toy {
     parked: Vec<Parked>,
 }
 
-/// What waits for its socket.
+/// What waits for its socket, which it has once more: the flow may close its own meanwhile.
 #[derive(Debug)]
 struct Parked {
     submission: Submission,
+    socket: Socket,
     is_ready: bool,
 }
 
@@ -46,7 +47,7 @@ impl Toy {
 
     fn attempt<S: SystemCalls>(
         &mut self,
-        Submission { socket, work, .. }: &mut Submission,
+        (Submission { work, .. }, socket): (&mut Submission, &Socket),
         calls: &mut S,
     ) -> Result<usize, Trouble> {
         if self.dice.once_in(INTERRUPTED) {
@@ -89,25 +90,29 @@ impl Toy {
     /// Tries again what waits no longer.
     fn resume<S: SystemCalls>(&mut self, calls: &mut S) {
         while let Some(ready) = self.parked.iter().position(|parked| parked.is_ready) {
-            let Parked { mut submission, .. } = self.parked.swap_remove(ready);
+            let Parked { mut submission, socket, .. } = self.parked.swap_remove(ready);
             submission.at = calls.now();
-            let outcome = self.attempt(&mut submission, calls);
+            let outcome = self.attempt((&mut submission, &socket), calls);
             self.finish(submission, outcome);
         }
     }
 }
 
 impl<S: SystemCalls> Driver<S> for Toy {
-    fn submit(&mut self, mut submission: Submission, calls: &mut S) {
+    fn submit(&mut self, mut submission: Submission, socket: &Socket, calls: &mut S) {
         let sends = submission.ticket.way == Way::Send;
         let waits = submission.ticket.way == Way::Neither || sends && self.dice.once_in(HELD);
-        let outcome =
-            if waits { Err(Trouble::Blocked) } else { self.attempt(&mut submission, calls) };
+        let outcome = if waits {
+            Err(Trouble::Blocked)
+        } else {
+            self.attempt((&mut submission, socket), calls)
+        };
         match outcome {
             // That there is no room is told, and its machine with it.
-            Err(Trouble::Blocked) if waits || !sends => {
-                self.parked.push(Parked { submission, is_ready: false });
-            }
+            Err(Trouble::Blocked) if waits || !sends => match socket.try_clone() {
+                Ok(socket) => self.parked.push(Parked { submission, socket, is_ready: false }),
+                Err(error) => self.finish(submission, Err(error.into())),
+            },
             outcome => self.finish(submission, outcome),
         }
     }
@@ -142,8 +147,7 @@ impl<S: SystemCalls> Driver<S> for Toy {
     }
 
     fn wait(&mut self, waker: &Waker, timeout: Option<Duration>) -> Result<Called, Trouble> {
-        let mut watches: Vec<Watch<'_>> =
-            self.parked.iter().map(|it| watch(&it.submission)).collect();
+        let mut watches: Vec<Watch<'_>> = self.parked.iter().map(watch).collect();
         let called = poll(&mut watches, waker, timeout)?;
         let ready: Vec<bool> = watches.iter().map(|it| it.readable || it.writable).collect();
         for (parked, is_ready) in self.parked.iter_mut().zip(ready) {
@@ -153,8 +157,7 @@ impl<S: SystemCalls> Driver<S> for Toy {
     }
 }
 
-fn watch(submission: &Submission) -> Watch<'_> {
-    let socket: &Socket = &submission.socket;
+fn watch(Parked { submission, socket, .. }: &Parked) -> Watch<'_> {
     let readable = submission.ticket.way == Way::Receive;
     Watch { socket, readable, writable: !readable }
 }

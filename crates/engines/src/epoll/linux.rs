@@ -188,10 +188,11 @@ impl Registrations {
         }
         let name = self.first + ((place as u64) << LANE_BITS | lane as u64);
         let data = EventData::new_u64(name);
+        let Some(socket) = &wire.socket else { return Ok(()) };
         let outcome = match (wire.registered, wanted) {
-            (0, wanted) => epoll::add(&self.epoll, &*wire.socket, data, flags(wanted)),
-            (_, 0) => epoll::delete(&self.epoll, &*wire.socket),
-            (_, wanted) => epoll::modify(&self.epoll, &*wire.socket, data, flags(wanted)),
+            (0, wanted) => epoll::add(&self.epoll, socket, data, flags(wanted)),
+            (_, 0) => epoll::delete(&self.epoll, socket),
+            (_, wanted) => epoll::modify(&self.epoll, socket, data, flags(wanted)),
         };
         wire.registered = wanted;
         outcome.map_err(rustix::io::Errno::raw_os_error)

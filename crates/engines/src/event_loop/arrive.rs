@@ -13,10 +13,10 @@ use crate::{SystemCalls, Trouble};
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Tells a flow what came of an operation, and then all that waited for that; at which place it is.
     pub fn arrive(&mut self, completion: Completion, spare: &mut Spare) -> usize {
-        let Completion { submission: Submission { ticket, socket, at, work }, outcome } =
+        let Completion { submission: Submission { ticket, launched_as, at, work }, outcome } =
             completion;
         let place = ticket.place as usize;
-        if self.landed(ticket, &socket) {
+        if self.landed(ticket, launched_as) {
             self.tell_of(ticket, at, &work, outcome);
         }
         self.settle(place);
@@ -67,8 +67,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if let Ok(sent) = outcome {
             used.cut += sent as u64;
         }
-        if let (Err(trouble), Some(batching)) = (outcome, &mut wire.batching)
-            && batching.refused_or((calls, used), &wire.socket, trouble).is_ok()
+        if let (Err(trouble), Some(batching), Some(socket)) =
+            (outcome, &mut wire.batching, &wire.socket)
+            && batching.refused_or((calls, used), socket, trouble).is_ok()
         {
             return self.number_again(place, lane);
         }

@@ -206,6 +206,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             Command::TellFlows => self.tells_flows = true,
             Command::Admit => self.admit_all(),
             Command::Lanes => self.change_lanes(),
+            Command::Look => self.outbox.send(Notice::Look, &self.sight()),
             Command::Abandon => self.left = Some(Ended::Abandoned),
         }
     }
@@ -300,8 +301,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn tell(&mut self) {
         if let Some(Kept { flows, notice, .. }) = self.kept.take() {
             self.count_drops();
-            flows.into_iter().for_each(|flows| self.outbox.send(flows));
-            self.outbox.send(notice);
+            flows.into_iter().for_each(|flows| self.outbox.send(flows, &self.sight()));
+            self.outbox.send(notice, &self.sight());
         }
     }
 

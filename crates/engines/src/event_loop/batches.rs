@@ -18,11 +18,12 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub(super) fn receive_batch(&mut self, place: usize, lane: Lane, blocking: Blocking) -> Step {
         let Self { slots, calls, received: room, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
+        let Some(socket) = &wire.socket else { return Step::Idle };
         let stride = wire.batching.as_ref().map_or(JOINED_BYTES, |batching| batching.stride_bytes);
         let mut arrived = [Arrived::default(); MOST];
         let strides = (room.capacity() / stride).min(MOST);
         let outcome =
-            calls.receive_datagrams(&wire.socket, (room.whole(), stride), &mut arrived, blocking);
+            calls.receive_datagrams(socket, (room.whole(), stride), &mut arrived, blocking);
         self.tick_after(&outcome, blocking);
         let filled = match outcome {
             Ok(filled) => filled.min(strides),

@@ -7,12 +7,10 @@
 //! Before it is told what has come and was not received, receives land as well.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine};
-use pathscope_os::Socket;
 
 use super::{EventLoop, Slot, SlotState, Wire};
 use crate::SystemCalls;
@@ -50,6 +48,8 @@ pub(super) struct Flights {
     pub count: usize,
     /// Of those, sends.
     pub sends: usize,
+    /// The last number that a socket was given on which something was in flight.
+    last: u32,
     /// By place: what its flow is told once its send has landed.
     deferred: HashMap<usize, VecDeque<Event>>,
     /// What is to land early.
@@ -84,19 +84,22 @@ impl<M: Machine> Slot<M> {
 
 /// Beginning and end.
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
-    /// An operation has begun.
-    pub(super) fn launched(&mut self, Ticket { place, lane, way }: Ticket) {
+    /// An operation has begun. What tells its socket from others of its lane.
+    pub(super) fn launched(&mut self, Ticket { place, lane, way }: Ticket) -> u32 {
         self.flights.count += 1;
         self.flights.sends += usize::from(way == Way::Send);
-        *self.slots[place as usize].wires[lane.index()].of_way(way) = true;
+        let wire = &mut self.slots[place as usize].wires[lane.index()];
+        *wire.of_way(way) = true;
+        if wire.launched_as == 0 {
+            // It comes round after billions of sockets, when nothing of the first is in flight any more.
+            self.flights.last = self.flights.last.wrapping_add(1).max(1);
+            wire.launched_as = self.flights.last;
+        }
+        wire.launched_as
     }
 
     /// An operation on this socket has landed; whether the flow is still there, and its lane has that socket.
-    pub(super) fn landed(
-        &mut self,
-        Ticket { place, lane, way }: Ticket,
-        socket: &Arc<Socket>,
-    ) -> bool {
+    pub(super) fn landed(&mut self, Ticket { place, lane, way }: Ticket, launched_as: u32) -> bool {
         self.flights.count -= 1;
         if way == Way::Send {
             self.flights.sends -= 1;
@@ -104,7 +107,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             self.last_woken = Some(place as usize);
         }
         let slot = &mut self.slots[place as usize];
-        let wire = slot.wires.get_mut(lane.index()).filter(|it| Arc::ptr_eq(&it.socket, socket));
+        let wire = slot.wires.get_mut(lane.index()).filter(|it| it.launched_as == launched_as);
         wire.is_some_and(|wire| {
             *wire.of_way(way) = false;
             slot.state != SlotState::Over

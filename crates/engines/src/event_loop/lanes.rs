@@ -1,7 +1,5 @@
 //! Lanes that join flows and leave them while they run.
 
-use std::sync::Arc;
-
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine};
 use pathscope_os::Socket;
@@ -27,7 +25,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 }
 
 impl<M: Machine> Slot<M> {
-    fn change_lane(&mut self, lane: Lane, socket: Option<Arc<Socket>>) {
+    fn change_lane(&mut self, lane: Lane, socket: Option<Socket>) {
         self.roams = true;
         let Some(socket) = socket else {
             if let Some(wire) = self.wires.get_mut(lane.index()) {
@@ -40,13 +38,13 @@ impl<M: Machine> Slot<M> {
     }
 }
 
-fn open(wires: &mut Vec<Wire>, lane: Lane, socket: Arc<Socket>) {
+fn open(wires: &mut Vec<Wire>, lane: Lane, socket: Socket) {
     while wires.len() < lane.index() {
-        // Lanes before it that have not come yet: places, and no more.
-        wires.push(Wire::place(Arc::clone(&socket)));
+        // Lanes before it that have not come yet.
+        wires.push(Wire::place());
     }
     match wires.get_mut(lane.index()) {
-        // The old socket is closed where nobody else holds it, and is no longer waited for then.
+        // The old socket is closed, and no longer waited for.
         Some(wire) => wire.replaced_by(socket),
         None => wires.push(Wire::new(socket)),
     }
@@ -60,11 +58,11 @@ mod tests {
     use super::*;
 
     /// A socket that has dropped what it had no room for, and how much that was.
-    fn overrun() -> (Arc<Socket>, u64) {
+    fn overrun() -> (Socket, u64) {
         let near = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
         let far = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
         far.connect(near.local_addr().expect("bound")).expect("loopback");
-        let socket = Arc::new(Socket::from(near));
+        let socket = Socket::from(near);
         let drops = || u64::from(socket.receive_drops().expect("this kernel tells"));
         while drops() < 3 {
             far.send(&[0; 4_096]).expect("loopback");

@@ -21,6 +21,7 @@ mod numbers;
 mod reports;
 mod rest;
 mod room;
+mod sight;
 mod slot;
 mod stamps;
 mod submit;
@@ -171,7 +172,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         };
         if terms.transport == Transport::Datagram {
             for wire in slots.iter_mut().flat_map(|slot| &mut slot.wires) {
-                wire.batching = Batching::begin(terms.batches, &wire.socket, &mut calls);
+                let socket = wire.socket.as_ref();
+                wire.batching =
+                    socket.and_then(|it| Batching::begin(terms.batches, it, &mut calls));
             }
         }
         let datagram_bytes =
@@ -323,13 +326,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn announce(&mut self, place: usize) {
         let slot = &mut self.slots[place];
         let Some(phase) = slot.phase_change() else { return };
-        self.outbox.send(Notice::Phase {
+        let notice = Notice::Phase {
             flow: slot.machine.id(),
             phase,
             totals: slot.machine.totals(),
             at: slot.machine.ended_at().filter(|_| phase.is_over()).unwrap_or(self.now),
             error: slot.machine.error().filter(|_| phase == Phase::Failed).map(Box::new),
-        });
+        };
+        self.outbox.send(notice, &self.sight());
         if phase.is_over() {
             self.retire(place);
         }

@@ -1,7 +1,5 @@
 //! One flow at its engine: its machine, its sockets, and what it wanted when it was last asked.
 
-use std::sync::Arc;
-
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want};
@@ -50,7 +48,8 @@ pub(crate) enum SlotState {
 /// A lane's socket and what is known about it.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    pub socket: Arc<Socket>,
+    /// Nobody else has it. A lane that has not come yet has none, and is dead.
+    pub socket: Option<Socket>,
     /// Whether a receive may bring something, as far as is known.
     pub readable: bool,
     /// Whether a send may take something, as far as is known.
@@ -66,11 +65,12 @@ pub(crate) struct Wire {
     pub starved: bool,
     /// What of it the kernel has for a while.
     pub in_flight: InFlight,
+    /// What tells its socket from those that the lane had before, once anything was in flight on it; 0: nothing was.
+    pub launched_as: u32,
     /// Datagrams dropped for want of room, when last asked.
     pub drops: u64,
-    /// The same of the sockets that this lane had before; `None` where it stands for a lane that has not come yet, with
-    /// the socket of another.
-    drops_before: Option<u64>,
+    /// The same of the sockets that this lane had before.
+    drops_before: u64,
     /// When the kernel got what was received last, where it says so.
     pub stamp: Option<Tick>,
     /// Where what leaves is stamped: how it is numbered.
@@ -115,39 +115,40 @@ pub(crate) struct Awaited {
 }
 
 impl Wire {
-    pub fn new(socket: Arc<Socket>) -> Self {
+    pub fn new(socket: Socket) -> Self {
+        Self { socket: Some(socket), state: WireState::Open, ..Self::place() }
+    }
+
+    /// A lane that has not come yet.
+    pub fn place() -> Self {
         Self {
-            socket,
+            socket: None,
             readable: true,
             writable: true,
-            state: WireState::Open,
+            state: WireState::Dead,
             position: 0,
             unread: Vec::new(),
             batching: None,
             starved: false,
             in_flight: InFlight::default(),
+            launched_as: 0,
             drops: 0,
-            drops_before: Some(0),
+            drops_before: 0,
             stamp: None,
             numbers: None,
             registered: 0,
         }
     }
 
-    /// A lane that has not come yet; a socket it has to have.
-    pub fn place(socket: Arc<Socket>) -> Self {
-        Self { state: WireState::Dead, drops_before: None, ..Self::new(socket) }
-    }
-
     /// The same lane with another socket.
-    pub fn replaced_by(&mut self, socket: Arc<Socket>) {
-        let drops_before = Some(self.all_drops());
+    pub fn replaced_by(&mut self, socket: Socket) {
+        let drops_before = self.all_drops();
         *self = Self { drops_before, ..Self::new(socket) };
     }
 
     /// Asks the kernel what the socket dropped.
     pub fn count_drops(&mut self) {
-        if let Some(drops) = self.socket.receive_drops() {
+        if let Some(drops) = self.socket.as_ref().and_then(Socket::receive_drops) {
             // The kernel counts in 32 bits.
             self.drops += u64::from(drops.wrapping_sub(self.drops as u32));
         }
@@ -155,9 +156,8 @@ impl Wire {
 
     /// What all sockets dropped that this lane ever had.
     pub fn all_drops(&mut self) -> u64 {
-        let Some(before) = self.drops_before else { return 0 };
         self.count_drops();
-        before + self.drops
+        self.drops_before + self.drops
     }
 
     /// Whether the kernel may be asked for more.
@@ -167,7 +167,7 @@ impl Wire {
 }
 
 impl<M: Machine> Slot<M> {
-    pub fn new(machine: M, sockets: Vec<Arc<Socket>>) -> Self {
+    pub fn new(machine: M, sockets: Vec<Socket>) -> Self {
         Self {
             machine,
             wires: sockets.into_iter().map(Wire::new).collect(),
@@ -190,8 +190,8 @@ impl<M: Machine> Slot<M> {
     }
 
     /// The flow and its sockets again.
-    pub fn leave(self) -> (M, Vec<Arc<Socket>>) {
-        (self.machine, self.wires.into_iter().map(|wire| wire.socket).collect())
+    pub fn leave(self) -> (M, Vec<Socket>) {
+        (self.machine, self.wires.into_iter().filter_map(|wire| wire.socket).collect())
     }
 
     /// Is to be visited; whether nobody has put it in a queue for that yet.
@@ -238,7 +238,10 @@ impl<M: Machine> Slot<M> {
     /// Tells the flow what has come and was not received yet.
     #[cold]
     fn weigh(&mut self, shared: &mut M::Shared, now: Tick) {
-        let held = |wire: &Wire| wire.socket.held_bytes().unwrap_or(0) + wire.unread.len() as u64;
+        let held = |wire: &Wire| {
+            let held = wire.socket.as_ref().and_then(Socket::held_bytes);
+            held.unwrap_or(0) + wire.unread.len() as u64
+        };
         let bytes = self.wires.iter().map(held).sum();
         self.machine.event(shared, Event::Held { bytes }, now);
         self.want = self.machine.want(shared, now);
@@ -339,11 +342,12 @@ impl<M: Machine> Slot<M> {
         let is_stream = transport == Transport::Stream;
         for wire in self.wires.iter_mut().filter(|wire| wire.state != WireState::Dead) {
             // A failure means that the connection is gone already, which is what was asked for.
+            let socket = wire.socket.as_ref().filter(|_| is_stream);
             if close == Close::Reset {
-                let _ = if is_stream { wire.socket.reset() } else { Ok(()) };
+                let _ = socket.map(Socket::reset);
                 wire.state = WireState::Dead;
-            } else if is_stream && self.closed.is_none() {
-                let _ = wire.socket.shutdown_send();
+            } else if self.closed.is_none() {
+                let _ = socket.map(Socket::shutdown_send);
             }
         }
         self.closed = Some(close);

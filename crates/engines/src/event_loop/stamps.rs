@@ -32,7 +32,8 @@ impl Stamps {
         }
         let mut refused = None;
         for wire in slots.iter_mut().flat_map(|slot| &mut slot.wires) {
-            match calls.stamp(&wire.socket) {
+            let Some(socket) = &wire.socket else { continue };
+            match calls.stamp(socket) {
                 Ok(()) => wire.numbers = Some(Numbers::default()),
                 Err(Trouble::Failed(errno)) => refused = Some(errno),
                 Err(Trouble::Blocked | Trouble::Interrupted) => refused = Some(0),
@@ -68,9 +69,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.hear_handovers(place, lane);
         let Self { slots, calls, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
-        let Some(numbers) = &mut wire.numbers else { return };
+        let (Some(numbers), Some(socket)) = (&mut wire.numbers, &wire.socket) else { return };
         // Where it fails, the numbers are of no use any more.
-        match calls.stamp_again(&wire.socket) {
+        match calls.stamp_again(socket) {
             Ok(()) => (numbers.base, numbers.heard) = (numbers.sent, numbers.sent),
             Err(_) => wire.numbers = None,
         }
@@ -88,7 +89,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             let Some(numbers) = wire.numbers.as_mut().filter(|it| it.heard < it.sent) else {
                 return;
             };
-            let Ok(Some(handover)) = calls.handover(&wire.socket) else { return };
+            let Some(socket) = &wire.socket else { return };
+            let Ok(Some(handover)) = calls.handover(socket) else { return };
             stamps.wall.keep_up(*now);
             let (number, at) = (numbers.of(handover.number), stamps.wall.tick(handover.wall_ns));
             if number < numbers.sent {

@@ -1,11 +1,9 @@
-//! Operations with all that the kernel needs of them while it has them: the socket, and a buffer of their own.
-
-use std::sync::Arc;
+//! Operations that the kernel has for a while, each with a buffer of its own. The socket is its flow's: whoever begins an operation
+//! sees it once.
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Batch, ClockNeed, KeptSend, Machine, Transport};
-use pathscope_os::Socket;
 use pathscope_os::batches::{Arrived, MOST};
 
 use super::decide::Operation;
@@ -21,8 +19,8 @@ const COPIED_BYTES: usize = 64 << 10;
 pub struct Submission {
     /// Its name, for as long as it is in flight.
     pub ticket: Ticket,
-    /// On which socket.
-    pub socket: Arc<Socket>,
+    /// What tells its socket from others that its lane had, or has got since.
+    pub(super) launched_as: u32,
     /// When the system was asked: as it was submitted, unless the driver asks later.
     pub at: Tick,
     /// What to do.
@@ -187,9 +185,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     }
 
     fn submission(&mut self, ticket: Ticket, work: Work) -> Submission {
-        self.launched(ticket);
-        let wire = &self.slots[ticket.place as usize].wires[ticket.lane.index()];
-        Submission { ticket, socket: Arc::clone(&wire.socket), at: self.now, work }
+        Submission { ticket, launched_as: self.launched(ticket), at: self.now, work }
     }
 
     /// Bytes of a stream; none: the machine had nothing.
@@ -229,7 +225,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let mut buffer = spare.datagrams.pop().unwrap_or_else(|| new_buffer(DATAGRAM_BYTES));
         let Self { slots, shared, calls, account, now, .. } = self;
         let Slot { machine, wires, .. } = &mut slots[place];
-        let Wire { socket, batching, .. } = &mut wires[lane.index()];
+        let Wire { socket: Some(socket), batching, .. } = &mut wires[lane.index()] else {
+            return None;
+        };
         let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
         let mut batch = Batch::kept(&mut buffer, stride, max);
         machine.fill(shared, lane, &mut batch, *now);

@@ -1,6 +1,5 @@
 //! Flows that come while others run, into the slots of those that have ended.
 
-use std::sync::Arc;
 use std::sync::mpsc::TryRecvError;
 
 use pathscope_flow::{Event, Machine};
@@ -29,7 +28,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
-    fn admit(&mut self, machine: M, sockets: Vec<Arc<Socket>>) {
+    fn admit(&mut self, machine: M, sockets: Vec<Socket>) {
         let flow = machine.id();
         let mut slot = Slot::new(machine, sockets);
         let place = if let Some(place) = self.vacant.pop() {
@@ -54,7 +53,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub(super) fn depart(&mut self, place: usize) {
         let Some(succession) = &mut self.succession else { return };
         let slot = &mut self.slots[place];
-        let sockets: Vec<Arc<Socket>> = slot.wires.drain(..).map(|wire| wire.socket).collect();
+        let sockets: Vec<Socket> = slot.wires.drain(..).filter_map(|wire| wire.socket).collect();
         let at = slot.machine.ended_at().unwrap_or(self.now);
         (succession.departed)(&slot.machine, sockets, at);
         self.places.remove(&slot.machine.id());

@@ -129,6 +129,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     ) -> (usize, Result<usize, Trouble>) {
         let Self { slots, shared, calls, scratch, now, account, .. } = self;
         let Slot { machine, wires, .. } = &slots[place];
+        let Some(socket) = &wires[lane.index()].socket else { return (0, Ok(0)) };
         let mut gather = Gather::new(scratch, max);
         machine.gather(shared, lane, &mut gather);
         if gather.is_empty() {
@@ -137,7 +138,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if M::CLOCK == ClockNeed::EveryOperation {
             account.look(now, calls);
         }
-        let outcome = calls.send(&wires[lane.index()].socket, gather.slices(), blocking);
+        let outcome = calls.send(socket, gather.slices(), blocking);
         (gather.len(), outcome)
     }
 
@@ -153,7 +154,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if M::CLOCK == ClockNeed::EveryOperation {
             account.look(now, calls);
         }
-        let Wire { socket, batching, .. } = &mut wires[lane.index()];
+        let Wire { socket: Some(socket), batching, .. } = &mut wires[lane.index()] else {
+            return self.withdraw(place);
+        };
         let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
         let mut batch = Batch::new(datagrams, stride, max);
         machine.fill(shared, lane, &mut batch, *now);
@@ -173,6 +176,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn receive_more(&mut self, place: usize, lane: Lane, limit: usize, blocking: Blocking) -> Step {
         let Self { slots, calls, received: room, medium, stamps, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
+        let Some(socket) = &wire.socket else { return Step::Idle };
         let kept = wire.unread.len();
         let asked_for = match medium.transport {
             Transport::Stream => limit.min(room.capacity()) - kept,
@@ -182,12 +186,12 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let room = room.at(start, asked_for);
         let outcome = match stamps {
             Some(stamps) if wire.numbers.is_some() => {
-                calls.receive_stamped(&wire.socket, room, blocking).map(|(received, wall_ns)| {
+                calls.receive_stamped(socket, room, blocking).map(|(received, wall_ns)| {
                     wire.stamp = wall_ns.map(|wall_ns| stamps.wall.tick(wall_ns));
                     received
                 })
             }
-            _ => calls.receive(&wire.socket, room, blocking),
+            _ => calls.receive(socket, room, blocking),
         };
         self.tick_after(&outcome, blocking);
         match outcome {
@@ -229,8 +233,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn discard(&mut self, place: usize, lane: Lane) -> Step {
         let Self { slots, calls, received: room, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
+        let Some(socket) = &wire.socket else { return Step::Idle };
         wire.unread.clear();
-        let outcome = calls.receive(&wire.socket, room.whole(), Blocking::Never);
+        let outcome = calls.receive(socket, room.whole(), Blocking::Never);
         self.discarded(place, lane, outcome)
     }
 }

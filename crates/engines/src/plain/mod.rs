@@ -8,13 +8,12 @@
 mod split;
 mod whole;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{ClockNeed, Machine, Transport};
-use pathscope_os::{OsError, Socket, Waker};
+use pathscope_os::{OsError, Waker};
 
 use crate::calls::{Called, Watch, poll};
 use crate::event_loop::{Awaited, EventLoop, Lingering, Medium, Pause, Slot, Step, Visit, Wire};
@@ -50,8 +49,10 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    let _timeouts = Timeouts::set(&worker)?;
-    work(worker, calls, Lingering::Allowed)
+    let timeouts = Timeouts::set(&worker)?;
+    let finished = work(worker, calls, Lingering::Allowed)?;
+    timeouts.unset(&finished);
+    Ok(finished)
 }
 
 fn work<M: Machine, S: SystemCalls>(
@@ -213,40 +214,38 @@ fn watch<M: Machine>(
 
 fn watch_for(wire: &Wire, awaited: Awaited) -> Option<Watch<'_>> {
     let Awaited { to_receive, to_send } = awaited;
-    (to_receive || to_send).then_some(Watch {
-        socket: &wire.socket,
-        readable: to_receive,
-        writable: to_send,
-    })
+    let socket = wire.socket.as_ref().filter(|_| to_receive || to_send)?;
+    Some(Watch { socket, readable: to_receive, writable: to_send })
 }
 
-/// The timeouts that bound a blocking call. Unset when dropped: the sockets go back to their owner.
-struct Timeouts(Vec<Arc<Socket>>);
+/// The timeouts that bound a blocking call, unset before the sockets go back. Those of a worker that could not go on are closed.
+struct Timeouts {
+    are_set: bool,
+}
 
 impl Timeouts {
     /// For a worker that may block: only a single flow on a single lane does.
     fn set<M: Machine>(worker: &Worker<M>) -> Result<Self, EngineError> {
-        let sockets = match &worker.flows[..] {
+        let socket = match &worker.flows[..] {
             // Nobody blocks where flows are replaced, and who departs must be closed.
-            _ if worker.succession.is_some() => Vec::new(),
+            _ if worker.succession.is_some() => None,
             [(_, sockets)] if sockets.len() == 1 && worker.terms.wait != Wait::Spin => {
-                sockets.clone()
+                sockets.first()
             }
-            _ => Vec::new(),
+            _ => None,
         };
-        for socket in &sockets {
+        if let Some(socket) = socket {
             let set = socket
                 .set_receive_timeout(Some(longest_sleep::<M>()))
                 .and_then(|()| socket.set_send_timeout(Some(longest_sleep::<M>())));
             set.map_err(|source| OsError::Call { what: "set the timeouts of a socket", source })?;
         }
-        Ok(Self(sockets))
+        Ok(Self { are_set: socket.is_some() })
     }
-}
 
-impl Drop for Timeouts {
-    fn drop(&mut self) {
-        for socket in &self.0 {
+    fn unset<M: Machine>(self, finished: &Finished<M>) {
+        let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
+        for socket in sockets.filter(|_| self.are_set) {
             // A failure leaves a timeout on a socket that is broken anyway.
             let _ = socket.set_receive_timeout(None);
             let _ = socket.set_send_timeout(None);

@@ -1,4 +1,4 @@
-//! Flows in two halves: senders on one thread, receivers on another, over the same sockets. The calling
+//! Flows in two halves: senders on one thread, receivers on another, each with a descriptor of its own for the same socket. The calling
 //! thread hands on commands and otherwise sleeps.
 
 use std::io;
@@ -25,7 +25,7 @@ pub fn run_split<M: Split, S: SystemCalls + Clone + Send>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    let _timeouts = Timeouts::set(&worker)?;
+    let timeouts = Timeouts::set(&worker)?;
     let Cut { sender, receiver, inbox, remotes } = cut(worker)?;
     let running = AtomicUsize::new(0);
     let (sent, received) = thread::scope(|scope| {
@@ -38,7 +38,9 @@ pub fn run_split<M: Split, S: SystemCalls + Clone + Send>(
         let outcome = (await_half(sending), await_half(receiving));
         handed_on.map(|()| outcome)
     })?;
-    Ok(join(sent?, received?))
+    let finished = join(sent?, received?);
+    timeouts.unset(&finished);
+    Ok(finished)
 }
 
 /// A worker's halves, and how they are told.
@@ -49,16 +51,20 @@ struct Cut<M: Split> {
     remotes: [Remote; 2],
 }
 
-type Flows<M> = Vec<(M, Vec<Arc<Socket>>)>;
+type Flows<M> = Vec<(M, Vec<Socket>)>;
 
 fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
     let (send_remote, send_inbox) = worker_inbox()?;
     let (receive_remote, receive_inbox) = worker_inbox()?;
-    let halves = worker.flows.into_iter().map(|(flow, sockets)| {
+    let mut senders: Flows<M::Sender> = Vec::with_capacity(worker.flows.len());
+    let mut receivers: Flows<M::Receiver> = Vec::with_capacity(worker.flows.len());
+    for (flow, sockets) in worker.flows {
         let (sender, receiver) = flow.split();
-        ((sender, sockets.clone()), (receiver, sockets))
-    });
-    let (senders, receivers): (Flows<M::Sender>, Flows<M::Receiver>) = halves.unzip();
+        let of_sender = sockets.iter().map(Socket::try_clone).collect::<io::Result<Vec<_>>>();
+        let what = "have a socket for each half of a flow";
+        senders.push((sender, of_sender.map_err(|source| OsError::Call { what, source })?));
+        receivers.push((receiver, sockets));
+    }
     let (send_shared, receive_shared) = M::split_shared(worker.shared);
     let whole = Arc::new(Whole::new(worker.outbox));
     let sender = Worker {

@@ -8,7 +8,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{Phase, Totals};
 
-use crate::inbox::{Notice, Outbox};
+use crate::inbox::{Notice, Outbox, Sockets};
 
 /// Which half.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,22 +46,24 @@ impl<R: Send + 'static> Whole<R> {
     /// Where a half's notices go.
     pub fn outbox(self: &Arc<Self>, half: Half) -> Outbox<R> {
         let whole = Arc::clone(self);
-        Outbox::into_sink(move |notice| match notice {
-            Notice::Flows { .. } | Notice::Report { .. } => whole.pass_on(notice),
+        Outbox::beside_sockets(move |notice, sockets| match notice {
+            Notice::Flows { .. } | Notice::Report { .. } | Notice::Look => {
+                whole.pass_on(notice, sockets);
+            }
             Notice::Phase { flow, phase, totals, at, error } => {
-                whole.advance(half, (flow, phase, totals), at, error);
+                whole.advance((half, sockets), (flow, phase, totals), at, error);
             }
         })
     }
 
-    fn pass_on(&self, notice: Notice<R>) {
+    fn pass_on(&self, notice: Notice<R>, sockets: &dyn Sockets) {
         // A half that panicked while it told a notice leaves nothing half-done that others would see.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).outbox.send(notice);
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).outbox.send(notice, sockets);
     }
 
     fn advance(
         &self,
-        half: Half,
+        (half, sockets): (Half, &dyn Sockets),
         (flow, phase, totals): (FlowId, Phase, Totals),
         at: Tick,
         error: Option<Box<FlowError>>,
@@ -69,7 +71,7 @@ impl<R: Send + 'static> Whole<R> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let progress = inner.flows.entry(flow).or_insert(Progress::NONE);
         if let Some((phase, totals)) = progress.advance(half, phase, totals) {
-            inner.outbox.send(Notice::Phase { flow, phase, totals, at, error });
+            inner.outbox.send(Notice::Phase { flow, phase, totals, at, error }, sockets);
         }
     }
 }

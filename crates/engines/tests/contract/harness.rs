@@ -1,6 +1,5 @@
 //! Workers on threads of their own, and sockets between them.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -34,7 +33,7 @@ pub fn everywhere(mut test: impl FnMut(EngineKind, Wait)) {
     assert!(tests > 0, "{only:?} is no engine");
 }
 
-pub type Flows<M> = Vec<(M, Vec<Arc<Socket>>)>;
+pub type Flows<M> = Vec<(M, Vec<Socket>)>;
 
 /// A worker that runs.
 pub struct Running<M: Machine> {
@@ -152,12 +151,12 @@ where
 }
 
 /// Two connected sockets of this kind.
-pub fn pair(transport: Transport, settings: &Settings) -> (Arc<Socket>, Arc<Socket>) {
+pub fn pair(transport: Transport, settings: &Settings) -> (Socket, Socket) {
     let (one, other) = match transport {
         Transport::Stream => stream_pair(settings),
         Transport::Datagram => datagram_pair(settings),
     };
-    (Arc::new(one), Arc::new(other))
+    (one, other)
 }
 
 fn stream_pair(settings: &Settings) -> (Socket, Socket) {

@@ -12,6 +12,7 @@ mod lanes;
 mod punctuality;
 mod refusals;
 mod shared;
+mod sight;
 mod split;
 mod stamps;
 mod starvation;

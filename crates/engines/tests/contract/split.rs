@@ -112,7 +112,7 @@ fn both_halves_move_every_byte_and_the_whole_is_told() {
             match notice {
                 Notice::Phase { phase, totals, .. } => phases.push((phase, totals)),
                 Notice::Report { report, .. } => received += report,
-                Notice::Flows { .. } => panic!("nobody wanted to know"),
+                Notice::Flows { .. } | Notice::Look => panic!("nobody wanted to know"),
             }
         }
         assert_eq!(received, back, "{wait}");

@@ -1,7 +1,5 @@
 //! Bytes of streams: order, back-pressure, partial consumption, ends.
 
-use std::sync::Arc;
-
 use pathscope_core::id::FlowId;
 use pathscope_engines::{Ended, Notice};
 use pathscope_flow::{Close, Event, Phase, RecvWant, Transport};
@@ -13,7 +11,7 @@ use crate::toys::{Bench, Bite, Stream};
 
 const STREAM: Transport = Transport::Stream;
 
-fn sockets() -> (Arc<Socket>, Arc<Socket>) {
+fn sockets() -> (Socket, Socket) {
     pair(STREAM, &Settings::default())
 }
 

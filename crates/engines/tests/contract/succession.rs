@@ -1,6 +1,5 @@
 //! Flows that replace those that end: each is run, told of once, and closed.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pathscope_core::Wait;
@@ -24,13 +23,13 @@ type Departure = (FlowId, Phase, bool);
 /// A worker into which flows come.
 struct Place {
     remote: Remote,
-    entrance: Sender<(Stream, Vec<Arc<Socket>>)>,
+    entrance: Sender<(Stream, Vec<Socket>)>,
     departures: Receiver<Departure>,
     outcome: Receiver<Finished<Stream>>,
 }
 
 impl Place {
-    fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Arc<Socket>>)>) -> Self {
+    fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Socket>)>) -> Self {
         let (remote, inbox) = worker_inbox().expect("an inbox");
         let (entrance, successors) = channel();
         let (tell, departures) = channel();
@@ -44,7 +43,7 @@ impl Place {
             outbox: Outbox::new(notices, None),
             succession: Some(Succession {
                 successors,
-                departed: Box::new(move |flow: &Stream, sockets: Vec<Arc<Socket>>, _| {
+                departed: Box::new(move |flow: &Stream, sockets: Vec<Socket>, _| {
                     assert_eq!(sockets.len(), 1, "given what it had");
                     let _ = tell.send((flow.id(), flow.phase(), flow.is_right()));
                 }),
@@ -56,7 +55,7 @@ impl Place {
         Self { remote, entrance, departures, outcome }
     }
 
-    fn enter(&self, flow: Stream, socket: Arc<Socket>) {
+    fn enter(&self, flow: Stream, socket: Socket) {
         self.entrance.send((flow, vec![socket])).expect("it runs");
         self.remote.send(Command::Admit);
     }
@@ -115,15 +114,15 @@ fn who_departs_is_closed() {
             (Stream { held: true, ..Stream::new(7, 0, 1) }, vec![held_there]),
         ];
         let place = Place::open(engine, wait, started);
-        let table = vec![(sender(0, Close::HalfWrite), vec![here.clone()])];
+        let table =
+            vec![(sender(0, Close::HalfWrite), vec![here.try_clone().expect("a descriptor")])];
         let sending = Place::open(engine, wait, table);
         assert_eq!(place.departure(), (FlowId(0), Phase::Done, true), "{engine} {wait}");
         // Its socket is closed though the worker goes on: this end reads the end of the stream.
         here.set_receive_timeout(Some(PATIENCE)).expect("a socket");
-        let stream = Arc::clone(&here);
         assert_eq!(sending.finish().ended, Ended::AllOver);
         let mut buffer = [0; 16];
-        let read = read(&stream, &mut buffer);
+        let read = read(&here, &mut buffer);
         assert_eq!(read, 0, "{engine} {wait}");
         // Whoever is left is told of when the worker is abandoned.
         place.remote.send(Command::Abandon);

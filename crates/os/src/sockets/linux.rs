@@ -401,6 +401,10 @@ pub fn into_udp_socket(handle: Handle) -> UdpSocket {
     handle.into()
 }
 
+pub fn try_clone(handle: &Handle) -> io::Result<Handle> {
+    handle.try_clone()
+}
+
 pub fn local_addr(handle: &Handle) -> io::Result<SocketAddr> {
     Ok(SocketAddr::try_from(rustix::net::getsockname(handle)?)?)
 }

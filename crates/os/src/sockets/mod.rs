@@ -134,6 +134,11 @@ impl Socket {
         imp::into_udp_socket(self.0)
     }
 
+    /// The same socket once more, which is open until both are closed: for two threads that each own theirs.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        imp::try_clone(&self.0).map(Self)
+    }
+
     /// This end's address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         imp::local_addr(&self.0)

@@ -11,7 +11,6 @@ pub(crate) mod paths;
 pub(crate) mod settings;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Credentials, Group};
@@ -53,7 +52,7 @@ impl Orders {
 
     /// A flow has its socket.
     fn attached(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
-        let (group, socket) = (self.group.id, FlowSocket::Open(Arc::new(socket)));
+        let (group, socket) = (self.group.id, FlowSocket::Open(socket));
         self.inbox.post(SessionMessage::Attached { group, flow, socket, arrival });
     }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::{FlowError, FlowFacts};
+use pathscope_core::journal::KernelView;
+use pathscope_core::record::{FlowError, FlowFacts, TcpFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::Tally;
@@ -50,13 +51,24 @@ pub(crate) enum SessionMessage {
         totals: Totals,
         at: Tick,
         error: Option<Box<FlowError>>,
+        /// What the kernel said of its connection then, where somebody wants to hear it.
+        tcp: Option<Box<TcpFacts>>,
     },
     /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
     Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
     /// What went through each flow of a worker until an interval passed.
     Progress { start: Tick, end: Tick, flows: Vec<(FlowId, Totals)> },
     /// A worker's report of one interval.
-    Interval { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, tally: Tally },
+    Interval {
+        group: GroupId,
+        worker: usize,
+        index: u64,
+        start: Tick,
+        end: Tick,
+        tally: Tally,
+        /// How the kernel saw the first of its connections that are open then, where somebody wants to hear it.
+        views: Box<[(FlowId, KernelView)]>,
+    },
     /// A worker has ended.
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
     /// Client: the control connection that takes the place of one that was lost.
@@ -72,10 +84,10 @@ pub(crate) enum SessionMessage {
 }
 
 /// The socket of a flow.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum FlowSocket {
     /// It is open.
-    Open(Arc<Socket>),
+    Open(Socket),
     /// A server's datagram socket, opened when the test starts: until then the client may ask again
     /// whether it has its seat, and the listener must hear it.
     Promised { local: SocketAddr, remote: SocketAddr },
@@ -83,11 +95,11 @@ pub(crate) enum FlowSocket {
 
 impl FlowSocket {
     /// The socket, opened and set where it was promised.
-    pub fn open(&self, settings: &Settings) -> Result<Arc<Socket>, RunError> {
+    pub fn open(self, settings: &Settings) -> Result<Socket, RunError> {
         match self {
-            Self::Open(socket) => Ok(Arc::clone(socket)),
-            &Self::Promised { local, remote } => {
-                Ok(Arc::new(sockets::accept_udp_flow(local, remote, settings)?))
+            Self::Open(socket) => Ok(socket),
+            Self::Promised { local, remote } => {
+                Ok(sockets::accept_udp_flow(local, remote, settings)?)
             }
         }
     }

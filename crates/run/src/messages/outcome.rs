@@ -1,29 +1,36 @@
 //! What a worker leaves when its flows are over: what they came to, as their mode says it, and what the system knows of them.
 
-use std::sync::Arc;
+use std::net::SocketAddr;
 
 use pathscope_core::Tick;
-use pathscope_core::id::Role;
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::Stream;
-use pathscope_core::record::{FlowError, FlowFacts, StampFacts, WorkerUsage};
+use pathscope_core::record::{FlowError, FlowFacts, StampFacts, TcpFacts, WorkerUsage};
 use pathscope_engines::Finished;
-use pathscope_flow::Transport;
+use pathscope_flow::{Group, Transport};
 use pathscope_modes::flows::{Flow, Left, System, error_of};
-use pathscope_modes::load::ConnectionEnd;
+use pathscope_modes::load::{ConnectionEnd, FLOWS_TOLD};
 use pathscope_modes::registry::{InDocuments, WorkerReport};
 use pathscope_os::batches::longest_payload;
+use pathscope_os::clock;
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::Socket;
+use pathscope_os::tcp_facts::tcp_facts;
 
 /// What a worker came to.
 #[derive(Debug)]
 pub(crate) struct WorkerOutcome {
+    /// When its flows were over.
+    pub at: Tick,
     /// Processor time and waiting of its threads.
     pub usage: Vec<WorkerUsage>,
     /// What its flows came to.
     pub report: WorkerReport,
-    /// Those of its flows that are connections.
-    pub connections: Vec<(ConnectionEnd, Option<Arc<Socket>>)>,
+    /// Those of its flows that are connections, and what the kernel said of each that is told.
+    pub connections: Vec<(ConnectionEnd, Option<Box<TcpFacts>>)>,
+    /// The sockets of all its flows, which may have something on its way, and are to be closed when it is this end's turn. Those of lanes
+    /// that roam are closed.
+    pub sockets: Vec<(FlowId, Socket)>,
     /// Those of its flows that are streams, and when they ended where that was found out later.
     pub streams: Vec<(Option<Tick>, Stream)>,
     /// Datagrams that their sockets dropped; absent where the system does not say, and over TCP.
@@ -38,9 +45,10 @@ impl WorkerOutcome {
     /// What is left of flows that are over, at this end.
     pub fn of<M: InDocuments, F: Flow<M>>(
         plan: &M,
-        (role, transport): (Role, Transport),
+        (role, group, tells_rows): (Role, Group, bool),
         finished: Finished<F>,
     ) -> Self {
+        let at = clock::now();
         let Finished { flows, lane_drops, shared, usage, stamps, .. } = finished;
         let flows = flows.into_iter().map(|(flow, sockets)| (flow, FlowSockets(sockets)));
         let flows: Vec<(F, FlowSockets)> = flows.collect();
@@ -48,7 +56,7 @@ impl WorkerOutcome {
         let report = M::worker_report(F::worker_report(plan, &left));
         let drops = flows.iter().flat_map(|(_, sockets)| &sockets.0);
         let drops = drops.map(|socket| socket.receive_drops().map(u64::from));
-        let socket_drops = if transport == Transport::Datagram { drops.sum() } else { None };
+        let socket_drops = if group.transport == Transport::Datagram { drops.sum() } else { None };
         let error = flows.iter().find_map(|(flow, _)| error_of(flow)).map(named);
         let stream = |(flow, sockets): &(F, FlowSockets)| {
             let (at, stream) = flow.stream_end(plan, role)?;
@@ -58,27 +66,40 @@ impl WorkerOutcome {
             Some((at, Stream { facts, ..stream }))
         };
         let streams = flows.iter().filter_map(stream).collect();
-        let connection = |(flow, sockets): (F, FlowSockets)| {
+        let mut failures = 0;
+        let connection = |(flow, sockets): &(F, FlowSockets)| {
             let end = flow.connection_end(plan)?;
             let error = end.error.map(named);
-            Some((ConnectionEnd { error, ..end }, sockets.0.into_iter().next()))
+            let socket = sockets.0.first().filter(|_| !end.is_reset);
+            failures += u32::from(error.is_some());
+            let is_told = end.flow.0 < FLOWS_TOLD || error.is_some() && failures <= FLOWS_TOLD;
+            // Of those that came to their end the row has it already.
+            let has_row = tells_rows && !flow.phase().is_over();
+            let tcp = socket.filter(|_| is_told || has_row).and_then(tcp_facts);
+            Some((ConnectionEnd { error, ..end }, tcp.map(Box::new)))
         };
-        let connections = flows.into_iter().filter_map(connection).collect();
-        Self { usage, report, connections, streams, socket_drops, stamps, error }
+        let connections = flows.iter().filter_map(connection).collect();
+        let is_kept = !group.roams;
+        let sockets = flows.into_iter().filter(|_| is_kept).flat_map(|(flow, FlowSockets(all))| {
+            let flow = flow.id();
+            all.into_iter().map(move |socket| (flow, socket))
+        });
+        let sockets = sockets.collect();
+        Self { at, usage, report, connections, sockets, streams, socket_drops, stamps, error }
     }
 }
 
 /// The sockets of a flow that is over.
 #[derive(Debug)]
-struct FlowSockets(Vec<Arc<Socket>>);
+struct FlowSockets(Vec<Socket>);
 
 impl System for FlowSockets {
     fn addresses(&self) -> [Option<String>; 2] {
-        self.0.first().map(|socket| addresses(socket)).unwrap_or_default()
+        texts(self.0.first().map(addresses).unwrap_or_default())
     }
 
     fn longest_datagram_bytes(&self) -> Option<u64> {
-        self.0.first().and_then(|socket| longest_payload(socket)).map(u64::from)
+        self.0.first().and_then(longest_payload).map(u64::from)
     }
 
     fn named(&self, error: FlowError) -> FlowError {
@@ -87,8 +108,13 @@ impl System for FlowSockets {
 }
 
 /// A socket's own address and the other end's.
-pub(crate) fn addresses(socket: &Socket) -> [Option<String>; 2] {
-    [socket.local_addr(), socket.peer_addr()].map(|it| it.ok().map(|it| it.to_string()))
+pub(crate) fn addresses(socket: &Socket) -> [Option<SocketAddr>; 2] {
+    [socket.local_addr(), socket.peer_addr()].map(Result::ok)
+}
+
+/// The same as they are told.
+pub(crate) fn texts(addresses: [Option<SocketAddr>; 2]) -> [Option<String>; 2] {
+    addresses.map(|it| it.map(|it| it.to_string()))
 }
 
 /// An error with the system's name in place of its number.

@@ -5,10 +5,10 @@
 //!
 //! In one file: what is written down of a connection from its begin to its end.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -17,7 +17,7 @@ use pathscope_core::journal::{
     Connection, ConnectionProgress, Each, Ended, Entry, KernelView, PathChange, Status, Step,
     Stream, StreamStatus, Trouble,
 };
-use pathscope_core::record::{Caveat, FlowError, FlowFacts};
+use pathscope_core::record::{Caveat, FlowError, FlowFacts, TcpFacts};
 use pathscope_flow::{Group, Totals};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::ConnectionEnd;
@@ -25,15 +25,13 @@ use pathscope_modes::mode::ToldAs;
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
-use pathscope_os::sockets::Socket;
-use pathscope_os::tcp_facts::tcp_facts;
 
-use crate::messages::outcome::addresses;
+use crate::messages::outcome::texts;
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
-const ASKED: usize = 1_000;
+pub(crate) const ASKED: usize = 1_000;
 
 /// Which entries somebody reads: those that cost something to make are not made for nobody.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -135,6 +133,8 @@ pub(crate) struct SessionJournal {
     told_as: ToldAs,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
+    /// How the kernel saw the first of those, by worker, when that last reported; by none, when the test began.
+    views: BTreeMap<Option<usize>, Box<[(FlowId, KernelView)]>>,
     /// Of those that ended well, how many have waited for the other end's word.
     waiting: usize,
     /// Those that failed here and wait for it, in order.
@@ -153,6 +153,16 @@ const UNCONFIRMED: usize = 10_000;
 /// of it: it is told why, or finds out, within a second or two.
 const FAILED_WAITS: Duration = Duration::from_secs(3);
 
+/// A flow that begins with the test and is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Beginner {
+    pub flow: FlowId,
+    /// Its own address and the other end's.
+    pub addresses: [Option<SocketAddr>; 2],
+    /// How the kernel sees its connection, where somebody reads rows of status.
+    pub view: Option<KernelView>,
+}
+
 /// A connection of the test that runs.
 struct Held {
     /// What it came to at this end, once it has ended; before that, which it is.
@@ -161,8 +171,6 @@ struct Held {
     since: Tick,
     /// When it ended at this end.
     until: Option<Tick>,
-    /// Whoever runs it closes it: its port may be wanted for the next.
-    socket: Weak<Socket>,
     /// What it came to at the other.
     peer: Option<PeerEnd>,
     /// What the kernel had sent again when this end reported.
@@ -219,16 +227,23 @@ impl SessionJournal {
         self.journal.is_kept()
     }
 
+    /// Whether somebody reads rows of status.
+    pub fn tells_status(&self) -> bool {
+        self.journal.wants().status
+    }
+
     /// A test's flows begin to move data: these are told one by one, each as it is said.
-    pub fn started(&mut self, flows: &[(FlowId, Arc<Socket>)], told_as: ToldAs, at: Tick) {
+    pub fn started(&mut self, flows: &[Beginner], told_as: ToldAs, at: Tick) {
         if !self.is_kept() || flows.is_empty() {
             return;
         }
         (self.started, self.told_as) = (at, told_as);
         let streams = flows.len() as u64;
-        for (flow, socket) in flows {
-            self.opened(*flow, socket, at);
+        for Beginner { flow, addresses, .. } in flows {
+            self.opened(*flow, *addresses, at);
         }
+        let views = flows.iter().filter_map(|it| Some((it.flow, it.view?)));
+        self.views.insert(None, views.collect());
         self.status(at, &StreamStatus { streams, ..StreamStatus::default() });
     }
 
@@ -249,8 +264,16 @@ impl SessionJournal {
         });
     }
 
-    /// A flow begins to move data.
-    pub fn opened(&mut self, flow: FlowId, socket: &Arc<Socket>, at: Tick) {
+    /// A worker reports how the kernel sees the first of its connections that are open.
+    pub fn saw(&mut self, worker: usize, views: Box<[(FlowId, KernelView)]>) {
+        self.views.remove(&None);
+        if !views.is_empty() || self.views.contains_key(&Some(worker)) {
+            self.views.insert(Some(worker), views);
+        }
+    }
+
+    /// A flow begins to move data between these addresses.
+    pub fn opened(&mut self, flow: FlowId, addresses: [Option<SocketAddr>; 2], at: Tick) {
         let is_told = match self.told_as {
             ToldAs::Nothing => false,
             ToldAs::Begins => self.journal.wants().each,
@@ -259,7 +282,7 @@ impl SessionJournal {
         if !is_told {
             return;
         }
-        let ([local, remote], connection_id) = (addresses(socket), self.id_of(flow));
+        let ([local, remote], connection_id) = (texts(addresses), self.id_of(flow));
         let facts = FlowFacts { flow, connection_id, local, remote, ..FlowFacts::default() };
         if let ToldAs::Streams { .. } = self.told_as {
             let stream = Stream { facts, ..Stream::default() };
@@ -269,9 +292,8 @@ impl SessionJournal {
         if self.told_as == ToldAs::Begins {
             return;
         }
-        let (since, socket) = (at, Arc::downgrade(socket));
         let told = (Totals::default(), at.nanos_since(self.started));
-        let held = Held { facts, since, until: None, socket, peer: None, retransmits: None, told };
+        let held = Held { facts, since: at, until: None, peer: None, retransmits: None, told };
         self.connections.insert(flow, held);
     }
 
@@ -306,24 +328,35 @@ impl SessionJournal {
         self.is_over(FlowFacts { connection_id, local, remote, ..facts }, at);
     }
 
-    /// A connection has ended. Of one that is known to have, this says nothing new.
-    pub fn ended(&mut self, flow: FlowId, totals: Totals, at: Tick, error: Option<FlowError>) {
+    /// A connection has ended, and so the kernel saw it then. Of one that is known to have, this says nothing new.
+    pub fn ended(
+        &mut self,
+        flow: FlowId,
+        totals: Totals,
+        (at, tcp): (Tick, Option<&TcpFacts>),
+        error: Option<FlowError>,
+    ) {
         let held = self.connections.get(&flow).filter(|held| held.until.is_none());
         let Some(held) = held else { return };
         let facts = FlowFacts {
             sent_bytes: totals.sent,
             received_bytes: totals.received,
             error,
-            tcp: held.socket.upgrade().and_then(|socket| tcp_facts(&socket)),
+            tcp: tcp.copied(),
             ..held.facts.clone()
         };
         self.is_over(facts, at);
     }
 
     /// A worker is over: whatever of these connections was still under way is so no more.
-    pub fn connections_over<S>(&mut self, connections: &[(ConnectionEnd, S)], now: Tick) {
-        for (end, _) in connections {
-            self.ended(end.flow, end.totals, end.ended_at.unwrap_or(now), end.error.clone());
+    pub fn connections_over(
+        &mut self,
+        connections: &[(ConnectionEnd, Option<Box<TcpFacts>>)],
+        now: Tick,
+    ) {
+        for (end, tcp) in connections {
+            let at = end.ended_at.unwrap_or(now);
+            self.ended(end.flow, end.totals, (at, tcp.as_deref()), end.error.clone());
         }
     }
 
@@ -350,8 +383,6 @@ impl SessionJournal {
             }
             return;
         }
-        // What the kernel says of it was read just now, and whoever runs it closes it: its port may be wanted for the next.
-        held.socket = Weak::new();
         let (role, state) = (self.role(), self.peer);
         self.write_end(flow, |facts| match peer {
             Some(peer) => error_of_both(role, facts, &peer),
@@ -479,14 +510,13 @@ impl SessionJournal {
     /// has sent again since, too: all that this end says of a connection is from one reading, that of its report, once there
     /// is one.
     fn write_end(&mut self, flow: FlowId, judge: impl FnOnce(&FlowFacts) -> Option<FlowError>) {
-        let Some(Held { mut facts, since, until: Some(at), socket, retransmits, .. }) =
+        let Some(Held { mut facts, since, until: Some(at), retransmits, .. }) =
             self.connections.remove(&flow)
         else {
             return;
         };
-        let latest = retransmits.or_else(|| tcp_facts(&*socket.upgrade()?)?.retransmits);
         if let Some(tcp) = &mut facts.tcp {
-            tcp.retransmits = tcp.retransmits.max(latest);
+            tcp.retransmits = tcp.retransmits.max(retransmits);
         }
         facts.error = judge(&facts);
         self.ended.count(facts.error.as_ref());
@@ -507,6 +537,18 @@ impl SessionJournal {
         });
     }
 
+    /// How the kernel saw connections that are open, as workers last reported; of those that await word, what it had sent again.
+    fn views(&self) -> Vec<KernelView> {
+        let is_open = |flow| self.connections.get(flow).is_some_and(|held| held.until.is_none());
+        let seen = self.views.values().flatten();
+        let open = seen.filter(|(flow, _)| is_open(flow)).map(|&(_, view)| view);
+        let over = self.connections.values().filter(|held| held.until.is_some());
+        let sent_again = over.filter_map(|held| held.facts.tcp.as_ref()?.retransmits);
+        let over = sent_again
+            .map(|again| KernelView { retransmits: Some(again), ..KernelView::default() });
+        open.chain(over).collect()
+    }
+
     fn status(&self, at: Tick, status: &StreamStatus) {
         if !self.journal.wants().status {
             return;
@@ -522,10 +564,7 @@ impl SessionJournal {
                 }))
             }),
             ToldAs::Connections => self.write(at, |at_ns, session| {
-                let open = self.connections.values().take(ASKED);
-                let tcp = open.filter_map(|held| tcp_facts(&*held.socket.upgrade()?));
-                let views: Vec<KernelView> = tcp.map(|tcp| KernelView::of(&tcp)).collect();
-                let mut tcp = KernelView::of_all(&views);
+                let mut tcp = KernelView::of_all(&self.views());
                 tcp.retransmits = sum(tcp.retransmits, self.retransmits);
                 Entry::Status(Box::new(Status {
                     at_ns,

@@ -3,19 +3,20 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, Weak};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
-use pathscope_core::sending::{Progress, SendSamples};
+use pathscope_core::sending::{Progress, SendSamples, SendState};
 use pathscope_core::tcp_look::TcpLook;
+use pathscope_engines::Sockets;
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::load::{ConnectionEnd, Connections, FailureCounts};
 use pathscope_os::errno::errno_name;
 use pathscope_os::send_state::send_state;
-use pathscope_os::sockets::Socket;
-use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
+use pathscope_os::tcp_facts::tcp_look;
 
 use crate::error::RunError;
 use crate::messages::attendance::{Arrival, Attended};
@@ -38,9 +39,10 @@ struct Page {
     hosts: Hosts,
     /// Of those that follow one another, at the server: held until the flow is written down as over.
     attended: HashMap<FlowId, Attended>,
-    /// The first of those that still send. Whoever runs them closes them: they are held for a look alone, under the lock
-    /// that each takes as it departs, so that a port is free when its flow is gone.
-    watched: Vec<(FlowId, Weak<Socket>)>,
+    /// The first of those that still send. Who runs them has their sockets, and says how they stand.
+    watched: Vec<Sender>,
+    /// When it was last asked for that.
+    asked: Tick,
     seen: SendSamples,
     progress: Progress,
 }
@@ -53,10 +55,28 @@ struct Begun {
     at: Tick,
 }
 
+/// A flow that is looked at while it sends.
+#[derive(Debug)]
+struct Sender {
+    flow: FlowId,
+    state: Look,
+    /// How its connection stood when its worker last reported.
+    tcp: Option<TcpLook>,
+}
+
+/// What is known of a socket since it was asked about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Look {
+    /// It was not.
+    Unasked,
+    Awaited,
+    /// How it stood, where the kernel says it.
+    Seen(Option<SendState>),
+}
+
 impl Ledger {
-    /// A flow begins on this connection.
-    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, arrival: Arrival) {
-        let addresses = [socket.local_addr().ok(), socket.peer_addr().ok()];
+    /// A flow begins on a connection between these addresses.
+    pub fn begin(&self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
         let Arrival { begun, attended, .. } = arrival;
         let mut page = lock(&self.0);
         let places = page.hosts.keep(addresses);
@@ -66,32 +86,63 @@ impl Ledger {
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
         if page.watched.len() < FLOWS_WATCHED {
-            page.watched.push((flow, Arc::downgrade(socket)));
+            page.watched.push(Sender { flow, state: Look::Unasked, tcp: None });
         }
     }
 
-    /// Looks at what the first flows that still send wait for. Off the measuring threads: some calls of the system.
-    pub fn look(&self, now: Tick) {
+    /// Asks what the first flows that still send wait for. Whether there are any: then their workers are to look.
+    pub fn ask(&self, now: Tick) -> bool {
         let mut page = lock(&self.0);
-        let Page { watched, seen, progress, .. } = &mut *page;
-        let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
-        let states: Vec<_> = states.collect();
-        seen.count(&states);
-        seen.count_stalled(&states, now, progress);
+        page.asked = now;
+        page.watched.iter_mut().for_each(|sender| sender.state = Look::Awaited);
+        !page.watched.is_empty()
     }
 
-    /// How the connections of the first flows that still send stand now. Off the measuring threads, too.
+    /// One of their workers looks: some calls of the system. A look counts once all have been seen.
+    pub fn look(&self, sockets: &dyn Sockets) {
+        let mut page = lock(&self.0);
+        let Page { watched, asked, seen, progress, .. } = &mut *page;
+        for Sender { flow, state, .. } in watched.iter_mut().filter(|it| it.state != Look::Unasked)
+        {
+            if let Some(socket) = sockets.of(*flow) {
+                *state = Look::Seen(send_state(socket));
+            }
+        }
+        let mut states = Vec::with_capacity(FLOWS_WATCHED);
+        for Sender { state, .. } in &*watched {
+            match state {
+                Look::Unasked => {}
+                Look::Awaited => return,
+                Look::Seen(state) => states.extend(*state),
+            }
+        }
+        seen.count(&states);
+        seen.count_stalled(&states, *asked, progress);
+        watched.iter_mut().for_each(|sender| sender.state = Look::Unasked);
+    }
+
+    /// One of their workers reports: how their connections stand.
+    pub fn look_at_tcp(&self, sockets: &dyn Sockets) {
+        for Sender { flow, tcp, .. } in &mut lock(&self.0).watched {
+            if let Some(socket) = sockets.of(*flow) {
+                *tcp = tcp_look(socket).map(|look| TcpLook { flow: *flow, ..look });
+            }
+        }
+    }
+
+    /// How the connections of the first flows that still send stood in the interval that was reported last.
     pub fn tcp_looks(&self) -> Vec<TcpLook> {
-        let page = lock(&self.0);
-        let look = |(flow, socket): &(FlowId, Weak<Socket>)| {
-            Some(TcpLook { flow: *flow, ..tcp_look(&*socket.upgrade()?)? })
-        };
-        page.watched.iter().filter_map(look).collect()
+        lock(&self.0).watched.iter_mut().filter_map(|sender| sender.tcp.take()).collect()
     }
 
     /// A flow has sent all it will.
     pub fn sent_all(&self, flow: FlowId) {
-        lock(&self.0).watched.retain(|&(watched, _)| watched != flow);
+        lock(&self.0).watched.retain(|sender| sender.flow != flow);
+    }
+
+    /// Of these flows nothing more is heard.
+    pub fn lose(&self, flows: &Range<u32>) {
+        lock(&self.0).watched.retain(|sender| !flows.contains(&sender.flow.0));
     }
 
     /// What was seen of flows that send, once.
@@ -104,22 +155,21 @@ impl Ledger {
         lock(&self.0).connections.note_retransmits(flow, retransmits);
     }
 
-    /// A flow has ended. What it came to, where that is wanted.
+    /// A flow has ended; `tcp`: what the kernel says of it, asked where it is told. What it came to, where that is wanted.
     pub fn depart(
         &self,
         end: ConnectionEnd,
-        sockets: &[Arc<Socket>],
+        tcp: impl FnOnce() -> Option<TcpFacts>,
         is_wanted: bool,
     ) -> Option<FlowFacts> {
-        let (is_reset, error) = (end.is_reset, end.error.map(named));
+        let error = end.error.map(named);
         let mut page = lock(&self.0);
-        page.watched.retain(|&(watched, _)| watched != end.flow);
+        page.watched.retain(|sender| sender.flow != end.flow);
         let begun = page.begun.remove(&end.flow);
         let addresses = begun.map_or([None; 2], |begun| page.hosts.forget(begun.places));
         let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
         // Its place is free again when it is written down.
         let _attended = page.attended.remove(&end.flow);
-        let tcp = || tcp_of(is_reset, sockets.first());
         let end = ConnectionEnd { error, begun_at, ..end };
         page.connections.depart(end, addresses, is_wanted, tcp)
     }
@@ -164,7 +214,72 @@ impl Ledger {
     }
 }
 
-/// What the kernel says of a flow's connection; of one that was reset it knows nothing any more.
-fn tcp_of(is_reset: bool, socket: Option<&Arc<Socket>>) -> Option<TcpFacts> {
-    socket.filter(|_| !is_reset).and_then(|socket| tcp_facts(socket))
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::ops::ControlFlow;
+
+    use pathscope_os::sockets::Socket;
+
+    use super::*;
+
+    /// A worker that has these flows.
+    struct Has(Vec<(FlowId, Socket)>);
+
+    impl Sockets for Has {
+        fn of(&self, flow: FlowId) -> Option<&Socket> {
+            self.0.iter().find(|(has, _)| *has == flow).map(|(_, socket)| socket)
+        }
+
+        fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>) {
+            let _ = self.0.iter().try_for_each(|(flow, socket)| visit(*flow, socket));
+        }
+    }
+
+    #[test]
+    fn a_look_counts_once_every_worker_has_looked() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("it is bound");
+        let ledger = Ledger::default();
+        let begin = |flow: u32| {
+            let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
+            ledger.begin(FlowId(flow), [None; 2], Arrival::default());
+            (FlowId(flow), socket)
+        };
+        assert!(!ledger.ask(Tick::ZERO), "nobody is there to look");
+        let [one, two, three] = [0, 1, 2].map(begin);
+        let workers = [Has(vec![one, three]), Has(vec![two])];
+        // Nobody asked.
+        workers.iter().for_each(|worker| ledger.look(worker));
+        assert_eq!(ledger.take_seen().all(), 0);
+        assert!(ledger.ask(Tick::ZERO));
+        ledger.look(&workers[0]);
+        ledger.look(&workers[0]);
+        // One that begins meanwhile is not waited for.
+        let last = Has(vec![begin(3)]);
+        assert_eq!(lock(&ledger.0).seen.all(), 0);
+        ledger.look(&workers[1]);
+        ledger.look(&last);
+        assert_eq!(ledger.take_seen().all(), 3);
+        // Who has sent all is not looked at, nor is one whose worker is lost.
+        ledger.sent_all(FlowId(0));
+        ledger.lose(&(2..9));
+        assert!(ledger.ask(Tick::ZERO));
+        workers.iter().for_each(|worker| ledger.look(worker));
+        assert_eq!(ledger.take_seen().all(), 1);
+    }
+
+    #[test]
+    fn each_report_tells_anew_how_connections_stand() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("it is bound");
+        let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
+        let ledger = Ledger::default();
+        ledger.begin(FlowId(7), [None; 2], Arrival::default());
+        assert_eq!(ledger.tcp_looks(), []);
+        ledger.look_at_tcp(&Has(vec![(FlowId(7), socket)]));
+        let flows = || ledger.tcp_looks().iter().map(|look| look.flow).collect::<Vec<_>>();
+        assert_eq!((flows(), flows()), (vec![FlowId(7)], Vec::new()));
+    }
 }

@@ -1,8 +1,8 @@
 //! Whether this program runs at all, and what its senders wait for: one thread for all tests of the process, and what each
 //! test has to know of it.
 //!
-//! It is no measuring thread: it sleeps, wakes some twenty times a second, notes when it did so too late, and asks the system
-//! about a few sockets of each test that sends bytes, for some microseconds in which sessions that ask it wait. A program
+//! It is no measuring thread: it sleeps, wakes some twenty times a second, notes when it did so too late, and has the workers of each
+//! test that sends bytes ask the system about a few of their sockets, for some microseconds. A program
 //! that is stopped wakes too late, and so does one whose machine stands still. A session's thread could not tell: it may wait
 //! for a disk or a reader. One for each session would cost a server more memory than a light session has.
 
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::record::{StoodStill, Stretch};
+use pathscope_engines::{Command, Remote};
 use pathscope_modes::registry::Plan;
 use pathscope_os::{clock, cpus};
 
@@ -33,6 +34,22 @@ static PROCESS: Mutex<Lookout> = Mutex::new(Lookout::new());
 /// What the thread hears when there is no test any more.
 static LAST_IS_OVER: Condvar = Condvar::new();
 
+/// Flows of a group that send bytes: where they are written down, and who runs them.
+#[derive(Debug)]
+pub(crate) struct Senders {
+    pub ledger: Ledger,
+    pub workers: Vec<Remote>,
+}
+
+impl Senders {
+    /// Has those who run them look at the first that still send.
+    fn have_looked_at(&self, now: Tick) {
+        if self.ledger.ask(now) {
+            self.workers.iter().for_each(|worker| worker.send(Command::Look));
+        }
+    }
+}
+
 /// A test that is told when this program stood still, and whose senders are looked at. It is forgotten with this.
 #[derive(Debug)]
 pub(crate) struct Watched(u64);
@@ -40,7 +57,7 @@ pub(crate) struct Watched(u64);
 impl Watched {
     /// A test of a plan that starts now, whose flows that send bytes are in these ledgers. None where the system gives no
     /// thread: then nobody looks.
-    pub fn begin(start: Tick, plan: &Plan, senders: Vec<Ledger>) -> Option<Self> {
+    pub fn begin(start: Tick, plan: &Plan, senders: Vec<Senders>) -> Option<Self> {
         // A single late one of those is their longest.
         let seen_from_ns = if plan.is_of_times() {
             StoodStill::SEEN_FROM_BY_PINGS_NS
@@ -96,7 +113,7 @@ fn look_out() {
         process.woke(now, Account::read());
         // Looks are so far apart that what came between two of them can be told.
         if result.timed_out() {
-            process.senders(now).for_each(|sender| sender.look(now));
+            process.senders(now).for_each(|senders| senders.have_looked_at(now));
             process.looked(now, clock::now(), Account::read);
         }
     }
@@ -155,7 +172,7 @@ impl Lookout {
     }
 
     /// Whose senders are looked at by then: of tests that began long enough ago.
-    fn senders(&self, now: Tick) -> impl Iterator<Item = &Ledger> {
+    fn senders(&self, now: Tick) -> impl Iterator<Item = &Senders> {
         let begun = self.tests.values().filter(move |test| now >= test.start + EVERY);
         begun.flat_map(|test| &test.senders)
     }
@@ -196,7 +213,7 @@ struct Standstill {
     start: Tick,
     seen_from_ns: u64,
     /// Whose sockets are looked at meanwhile.
-    senders: Vec<Ledger>,
+    senders: Vec<Senders>,
     still: StoodStill,
     /// What rows have to tell that are yet to come.
     recent: VecDeque<Recent>,

@@ -68,7 +68,9 @@ impl Needs {
             let (group, workers) = (state.group, state.placement.workers);
             let threads = state.placement.threads(&*state.job);
             let sockets = u64::from(most_attached(test, &group)) * u64::from(group.lanes);
-            needs.files += sockets + FILES_OF_WORKER * threads as u64;
+            // Each half of a flow has a descriptor of its own for their socket.
+            let halves = 1 + u64::from(state.placement.is_in_halves(&*state.job));
+            needs.files += sockets * halves + FILES_OF_WORKER * threads as u64;
             needs.threads += threads as u64;
             let rows = u64::from(group.numbers.max(group.flows)).min(ROWS);
             needs.message_bytes += rows * ROW_BYTES;

@@ -1,7 +1,5 @@
 //! One client's session at the server: its dialogue carried out, its flows awaited, its end.
 
-use std::sync::Arc;
-
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::count;
@@ -146,7 +144,7 @@ struct ServerEnd<'server> {
     admits_later: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
     /// ahead of its last FIN.
-    lingering: Vec<Arc<Socket>>,
+    lingering: Vec<Socket>,
 }
 
 impl ServerEnd<'_> {
@@ -253,7 +251,7 @@ impl End for ServerEnd<'_> {
         }
     }
 
-    fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
+    fn test_over(&mut self, sockets: Vec<Socket>) {
         self.forget();
         self.lingering = sockets;
         self.keep(Needs { files: self.needs.files, ..Needs::default() });

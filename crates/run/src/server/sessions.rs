@@ -298,7 +298,7 @@ impl Sessions {
             Ok(()) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
-                socket: FlowSocket::Open(Arc::new(socket)),
+                socket: FlowSocket::Open(socket),
                 arrival: Arrival { attended, ..Arrival::default() },
             },
             Err(error) => SessionMessage::AttachFailed(error.into()),

@@ -2,7 +2,7 @@
 //! told, what they came to. The test as a whole is in `running`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::ops::Range;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
@@ -24,7 +24,7 @@ use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::FlowSocket;
-use crate::messages::outcome::WorkerOutcome;
+use crate::messages::outcome::{WorkerOutcome, addresses};
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
@@ -51,8 +51,8 @@ pub(crate) struct GroupState {
     /// As long as the flows may run.
     pub held: Held,
     pub sockets: Vec<Option<FlowSocket>>,
-    /// Those of the flows that run, kept until it is this end's turn to close.
-    pub opened: Vec<Arc<Socket>>,
+    /// Those of flows whose workers are over, in order, kept until it is this end's turn to close.
+    pub returned: Vec<(FlowId, Socket)>,
     /// Those of lanes that roam, before the test starts.
     pub lanes: BTreeMap<Lane, FlowSocket>,
     /// At the client: what keeps the paths of a flow that roams.
@@ -105,7 +105,7 @@ impl GroupState {
             placement,
             held,
             sockets: Vec::new(),
-            opened: Vec::new(),
+            returned: Vec::new(),
             lanes: BTreeMap::new(),
             paths: None,
             accumulator: Some(accumulator),
@@ -127,7 +127,7 @@ impl GroupState {
     pub fn make_room(&mut self, one_by_one: bool) {
         let has_none = self.group.roams || one_by_one && self.group.replaces();
         let seats = if has_none { 0 } else { self.group.flows };
-        self.sockets = vec![None; seats as usize];
+        self.sockets = std::iter::repeat_with(|| None).take(seats as usize).collect();
     }
 
     /// A flow that the test waits for to begin has its socket. Whether there was a place for it.
@@ -138,15 +138,16 @@ impl GroupState {
         let Some(slot @ None) = slot else { return false };
         // Once it is reset, the kernel does not tell any more where it went.
         if let (true, FlowSocket::Open(socket)) = (tells, &socket) {
-            self.ledger.begin(flow, socket, arrival);
+            self.ledger.begin(flow, addresses(socket), arrival);
         }
         *slot = Some(socket);
         true
     }
 
-    /// The sockets of flows that are told, as far as they are kept until both ends have reported.
-    fn kept(&self) -> impl Iterator<Item = (FlowId, &Arc<Socket>)> {
-        (self.group.first.0..).map(FlowId).zip(&self.opened).take(FLOWS_TOLD as usize)
+    /// The sockets of flows that are told, once they are over and until both ends have reported.
+    fn kept(&self) -> impl Iterator<Item = &(FlowId, Socket)> {
+        let beyond = FlowId(self.group.first.0.saturating_add(FLOWS_TOLD));
+        self.returned.iter().take_while(move |(flow, _)| *flow < beyond)
     }
 
     /// How those stand.
@@ -155,18 +156,12 @@ impl GroupState {
     }
 
     /// The sockets of its flows, opened and made ready. This was asked of them.
-    pub fn open(&mut self, asked: &Settings) -> Result<Vec<Arc<Socket>>, RunError> {
+    pub fn open(&mut self, asked: &Settings) -> Result<Vec<Socket>, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets =
-            self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open(asked));
-        let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
-        if self.group.replaces() {
-            // Whoever runs them closes them as they end.
-            self.sockets = Vec::new();
-        } else {
-            self.opened.clone_from(&sockets);
-        }
+        let sockets = std::mem::take(&mut self.sockets).into_iter();
+        let sockets = sockets.map(|socket| socket.ok_or_else(missing)?.open(asked));
+        let sockets: Vec<Socket> = sockets.collect::<Result<_, _>>()?;
         if let Some(wanted) = self.job.datagram_sockets(self.role) {
             self.room_bytes = prepare(wanted, &sockets)?;
         } else if self.group.transport == Transport::Datagram
@@ -182,17 +177,13 @@ impl GroupState {
     }
 
     /// Those of the lanes that have come, where they roam.
-    pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Arc<Socket>)>, RunError> {
+    pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Socket)>, RunError> {
         let lanes = std::mem::take(&mut self.lanes).into_iter();
-        lanes.map(|(lane, socket)| Ok((lane, self.open_lane(&socket, asked)?))).collect()
+        lanes.map(|(lane, socket)| Ok((lane, self.open_lane(socket, asked)?))).collect()
     }
 
     /// The socket of a lane that roams, with room for datagrams that wait.
-    pub fn open_lane(
-        &self,
-        socket: &FlowSocket,
-        asked: &Settings,
-    ) -> Result<Arc<Socket>, RunError> {
+    pub fn open_lane(&self, socket: FlowSocket, asked: &Settings) -> Result<Socket, RunError> {
         let socket = socket.open(asked)?;
         let bytes = DATAGRAM_ROOM / usize::from(self.group.lanes.max(1));
         // What the system does not grant shows as drops, which are told.
@@ -214,7 +205,7 @@ impl GroupState {
     pub fn admit(
         &mut self,
         flow: FlowId,
-        (socket, arrival): (Arc<Socket>, Arrival),
+        (socket, arrival): (Socket, Arrival),
         workers: &[RunningWorker],
     ) {
         if !self.group.replaces() || !self.group.holds(flow) {
@@ -223,7 +214,7 @@ impl GroupState {
         let ours = workers.iter().filter(|worker| worker.group == self.group.id);
         let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, &socket, arrival);
+        self.ledger.begin(flow, addresses(&socket), arrival);
         worker.admit(flow, socket);
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.
@@ -260,11 +251,12 @@ impl GroupState {
     }
 
     /// A worker of this group could not go on: its flows have failed.
-    pub fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
+    pub fn lose(&mut self, flows: Range<u32>, error: &RunError, report: &mut EndReport) {
+        self.ledger.lose(&flows);
         let text = error.to_string();
         report.caveats.push(Caveat::new(RunCaveat::WorkerFailed, text.clone()));
         let error = FlowError { kind: FlowErrorKind::Unknown, text, errno: None };
-        self.accumulator.iter_mut().for_each(|sum| sum.lose(flows, &error));
+        self.accumulator.iter_mut().for_each(|sum| sum.lose(flows.len() as u64, &error));
         self.error = Some(error);
     }
 
@@ -277,10 +269,12 @@ impl GroupState {
         }
         // Those that are replaced were written down as they ended.
         if !self.group.replaces() {
-            for (end, socket) in outcome.connections {
-                self.ledger.depart(end, socket.as_slice(), false);
+            for (end, tcp) in outcome.connections {
+                self.ledger.depart(end, || tcp.as_deref().copied(), false);
             }
         }
+        self.returned.extend(outcome.sockets);
+        self.returned.sort_by_key(|&(flow, _)| flow);
         self.socket_drops.push(outcome.socket_drops);
         self.stamps = self.stamps.take().or(outcome.stamps);
         self.error = self.error.take().or(outcome.error);
@@ -296,7 +290,7 @@ impl GroupState {
         let Some(accumulator) = self.accumulator.take() else { return };
         let sends_bytes = self.sends_bytes();
         // What the kernel has sent again since its flows were over.
-        for (flow, socket) in self.kept().filter(|_| sends_bytes) {
+        for &(flow, ref socket) in self.kept().filter(|_| sends_bytes) {
             if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
                 self.ledger.note_retransmits(flow, retransmits);
             }
@@ -335,10 +329,7 @@ impl GroupState {
 
 /// Makes sockets of datagrams ready, or says what of the plan they cannot carry. The room that was asked for, and the least
 /// that one was granted.
-fn prepare(
-    wanted: DatagramSockets,
-    sockets: &[Arc<Socket>],
-) -> Result<Option<(u64, u64)>, RunError> {
+fn prepare(wanted: DatagramSockets, sockets: &[Socket]) -> Result<Option<(u64, u64)>, RunError> {
     let mut room: Option<(u64, u64)> = None;
     for socket in sockets {
         if wanted.keep_whole {

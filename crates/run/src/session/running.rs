@@ -5,10 +5,9 @@
 mod delivery;
 mod report;
 
-use std::sync::Arc;
-
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::journal::KernelView;
 use pathscope_core::record::{Caveat, FlowErrorKind, SocketFacts, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_core::tcp_look::TcpLook;
@@ -23,23 +22,25 @@ use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
 use pathscope_os::clock;
 use pathscope_os::sockets::{Socket, check_congestion_control};
+use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::connect::settings;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox};
-use crate::messages::outcome::WorkerOutcome;
+use crate::messages::outcome::{WorkerOutcome, addresses};
 use crate::messages::replacements::Told;
 use crate::paths::log::PathsRemote;
 use crate::records::activity::Activity;
-use crate::records::lookout::Watched;
+use crate::records::journal::{ASKED, Beginner};
+use crate::records::lookout::{Senders, Watched};
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::GroupState;
 use crate::session::intervals::Collector;
 use crate::workers::placement::Means;
 use crate::workers::shares::Start;
-use crate::workers::worker::{ReadyGroup, RunningWorker, Setting};
+use crate::workers::worker::{Given, ReadyGroup, RunningWorker, Setting, Tells};
 
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
@@ -59,6 +60,16 @@ struct Early {
     caveats: Vec<Caveat>,
     sockets: Option<SocketFacts>,
     senders: Vec<TcpLook>,
+}
+
+/// What is told of flows that begin with the test, from this one on.
+fn beginners(first: FlowId, sockets: &[Socket], tells: Tells) -> impl Iterator<Item = Beginner> {
+    (first.0..).map(FlowId).zip(sockets).enumerate().map(move |(number, (flow, socket))| {
+        let is_asked = tells.status && number < ASKED;
+        let tcp = is_asked.then(|| tcp_facts(socket)).flatten();
+        let view = tcp.as_ref().map(KernelView::of);
+        Beginner { flow, addresses: addresses(socket), view }
+    })
 }
 
 /// One test at one end.
@@ -176,8 +187,9 @@ impl RunningTest {
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
-    pub fn into_sockets(self) -> Vec<Arc<Socket>> {
-        self.groups.into_iter().flat_map(|state| state.opened).collect()
+    pub fn into_sockets(self) -> Vec<Socket> {
+        let returned = self.groups.into_iter().flat_map(|state| state.returned);
+        returned.map(|(_, socket)| socket).collect()
     }
 
     /// A flow has its socket. Returns whether it is one that the test waits for to begin.
@@ -205,21 +217,21 @@ impl RunningTest {
     }
 
     /// Starts every flow; what is measured is written to `samples` one by one. `consents`: the other end says of each stream of
-    /// datagrams that it still wants it. `conventions`: what holds on the flows' connections. `tells_departures`: each flow that is replaced is told as it ends; else those that
-    /// fail. Returns those that are told one by one.
+    /// datagrams that it still wants it. `conventions`: what holds on the flows' connections. `tells`: what is told of connections beside that. Returns
+    /// those that are told one by one.
     pub fn start(
         &mut self,
         inbox: &Inbox,
         samples: Option<&SampleFile>,
-        (consents, conventions, tells_departures): (bool, Conventions, bool),
+        (consents, conventions, tells): (bool, Conventions, Tells),
         now: Tick,
-    ) -> Result<Vec<(FlowId, Arc<Socket>)>, RunError> {
+    ) -> Result<Vec<Beginner>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
             begin: Begin { role, key, consents, conventions, lanes: &[] },
             start: now,
             report_every: self.test.report_every_ns,
-            tells_departures,
+            tells,
         };
         // What is told of the whole test counts from the same reading as what is told of its first interval.
         let activity = Activity::begin(now);
@@ -233,14 +245,14 @@ impl RunningTest {
             let asked = settings::settings_of(&self.test, state.group.id);
             let (sockets, lanes) = (state.open(&asked)?, state.open_lanes(&asked)?);
             if !state.is_probe {
-                let facts = sockets.first().map(|socket| socket.facts());
+                let facts = sockets.first().map(Socket::facts);
                 self.early.caveats.extend(
                     facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),
                 );
                 self.early.sockets = facts;
             }
-            if state.job.told_as(role) != ToldAs::Nothing {
-                told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
+            if tells.rows && state.job.told_as(role) != ToldAs::Nothing {
+                told.extend(beginners(state.group.first, &sockets, tells));
             }
             let (group, placement) = (state.group, &state.placement);
             let shared = state.held.shared.as_deref();
@@ -250,26 +262,22 @@ impl RunningTest {
                 self.early.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
             }
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
-            let ready = ReadyGroup {
-                group,
-                placement,
-                shared,
-                sockets,
-                lanes,
-                ledger,
-                opener,
-                setting,
-                inbox,
-            };
+            let ready = ReadyGroup { group, placement, shared, ledger, opener, setting, inbox };
+            let given = Given { sockets, lanes };
             let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);
-            let result = state.job.run(role, Start { ready, samples, running, writer });
+            let result = state.job.run(role, Start { ready, given, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());
-        let senders = senders.map(|state| state.ledger.clone()).collect();
+        let senders = senders.map(|state| {
+            let ours = self.workers.iter().filter(|worker| worker.group == state.group.id);
+            let workers = ours.map(|worker| worker.remote.clone()).collect();
+            Senders { ledger: state.ledger.clone(), workers }
+        });
+        let senders = senders.collect();
         // No figure of any mode tells that it stood still.
         self.program = Watched::begin(now, &self.test.plan, senders);
         Ok(told)
@@ -301,7 +309,7 @@ impl RunningTest {
             return state.note_lane(lane, socket);
         }
         let asked = settings::settings_of(&self.test, state.group.id);
-        let socket = match socket.map(|socket| state.open_lane(&socket, &asked)).transpose() {
+        let socket = match socket.map(|socket| state.open_lane(socket, &asked)).transpose() {
             Ok(socket) => socket,
             // The client asks again, from another socket.
             Err(error) => {
@@ -309,8 +317,9 @@ impl RunningTest {
                 return false;
             }
         };
-        for worker in self.workers.iter().filter(|worker| worker.group == group) {
-            worker.remote.change_lane(LaneChange { flow, lane, socket: socket.clone() });
+        let mut runs = self.workers.iter().filter(|worker| worker.group == group);
+        if let Some(worker) = runs.find(|worker| worker.flows.contains(&flow.0)) {
+            worker.remote.change_lane(LaneChange { flow, lane, socket });
         }
         false
     }
@@ -445,10 +454,12 @@ impl RunningTest {
         now: Tick,
     ) -> Vec<EndInterval> {
         let report = self.report.get_or_insert_default();
-        report.elapsed_ns = now.nanos_since(self.started.as_ref().map_or(now, |moment| moment.at));
-        let flows = self.workers.get_mut(worker).map_or(0, |running| {
+        let at = outcome.as_ref().map_or(now, |outcome| outcome.at);
+        let elapsed_ns = at.nanos_since(self.started.as_ref().map_or(at, |moment| moment.at));
+        report.elapsed_ns = report.elapsed_ns.max(elapsed_ns);
+        let flows = self.workers.get_mut(worker).map_or(0..0, |running| {
             running.is_over = true;
-            running.flows.len() as u64
+            running.flows.clone()
         });
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return Vec::new() };
         match outcome {

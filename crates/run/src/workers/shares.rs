@@ -7,11 +7,13 @@ use pathscope_modes::registry::{FlowVisitor, InDocuments};
 
 use crate::error::RunError;
 use crate::records::samples::{SampleFile, SampleWriter};
-use crate::workers::worker::{NewWorker, ReadyGroup, RunningWorker};
+use crate::workers::worker::{Given, NewWorker, ReadyGroup, RunningWorker};
 
 /// Starts the workers of a group, before it is known which machines they run.
 pub(crate) struct Start<'a> {
     pub ready: ReadyGroup<'a>,
+    /// The sockets of all its flows.
+    pub given: Given,
     /// Where each thing that is measured goes, if that is wanted.
     pub samples: Option<SampleFile>,
     /// Those that run already: each takes its place behind them.
@@ -24,22 +26,26 @@ impl FlowVisitor for Start<'_> {
     type Output = Result<(), RunError>;
 
     fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Result<(), RunError> {
-        let Self { ready, samples, running, writer } = self;
+        let Self { ready, given: Given { sockets, mut lanes }, samples, running, writer } = self;
         let ReadyGroup { group, placement, setting, .. } = ready;
         let mut buffers = Vec::new();
         if let Some((file, rows)) = samples.zip(plan.rows()) {
             let (all, thread) = file.write(rows, placement.workers, setting.start)?;
             (buffers, *writer) = (all, Some(thread));
         }
-        let mut buffers = buffers.into_iter();
+        let are_to_come = group.replaces() && sockets.is_empty();
+        let (mut buffers, mut sockets) = (buffers.into_iter(), sockets.into_iter());
         let mut cpus = plan.asks().cpus_of(setting.begin.role).iter().copied().cycle();
         for share in shares(group.flows, placement.workers) {
             // Those that follow one another may all be still to come.
-            let is_empty = group.replaces() && ready.sockets.is_empty();
-            let end = if is_empty { share.start } else { share.end };
+            let end = if are_to_come { share.start } else { share.end };
             let flows = group.first.0 + share.start..group.first.0 + end;
             let (number, cpu) = (running.len(), cpus.next());
-            let worker = NewWorker { ready: &ready, plan, flows, number, cpu };
+            // Each has its own, in order; lanes that roam are those of one flow.
+            let sockets = sockets.by_ref().take(flows.len()).collect();
+            let lanes = std::mem::take(&mut lanes);
+            let given = Given { sockets, lanes };
+            let worker = NewWorker { ready: &ready, plan, flows, given, number, cpu };
             running.push(worker.start::<F>(buffers.next())?);
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Worker threads: started with flows of one mode, told what to do, heard of when they end. Which flows each has is
 //! `shares`'; what they are is their mode's.
 
+use std::ops::ControlFlow;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,24 +10,27 @@ use std::sync::mpsc::channel;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::journal::KernelView;
 use pathscope_core::quantity::Period;
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
-    Outbox, Remote, SharedThread, Succession as EngineSuccession, Terms, Worker, registry,
+    Outbox, Remote, SharedThread, Sockets, Succession as EngineSuccession, Terms, Worker, registry,
     room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
 use pathscope_modes::load::ConnectionEnd;
-use pathscope_modes::mode::{Mode, Receives};
+use pathscope_modes::mode::{Mode, Receives, ToldAs};
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
+use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
+use crate::records::journal::ASKED;
 use crate::records::ledger::Ledger;
 use crate::threads;
 use crate::workers::placement::Placement;
@@ -38,14 +42,24 @@ pub(crate) struct Setting {
     pub begin: Begin<'static>,
     pub start: Tick,
     pub report_every: Period,
-    /// Whether word is left of each flow that is replaced; else of those that fail.
-    pub tells_departures: bool,
+    pub tells: Tells,
+}
+
+/// What is told of connections while they run, beside what they count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tells {
+    /// Each that is replaced, as it ends; else those that fail.
+    pub departures: bool,
+    /// What the kernel says of each as it ends.
+    pub rows: bool,
+    /// How the kernel sees the first of them with each report.
+    pub status: bool,
 }
 
 /// Where flows come in that replace others.
 struct Entrance {
     /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
-    take_in: Box<dyn Fn(FlowId, Arc<Socket>) + Send>,
+    take_in: Box<dyn Fn(FlowId, Socket) + Send>,
     /// Flows that came and have not gone.
     present: Arc<AtomicU32>,
 }
@@ -65,7 +79,7 @@ pub(crate) struct RunningWorker {
 
 impl RunningWorker {
     /// Takes a flow in.
-    pub fn admit(&self, flow: FlowId, socket: Arc<Socket>) {
+    pub fn admit(&self, flow: FlowId, socket: Socket) {
         let Some(entrance) = &self.entrance else { return };
         entrance.present.fetch_add(1, Ordering::Relaxed);
         (entrance.take_in)(flow, socket);
@@ -97,10 +111,6 @@ pub(crate) struct ReadyGroup<'a> {
     pub placement: &'a Placement,
     /// The thread that runs its one worker beside those of other tests, if one does.
     pub shared: Option<&'a SharedThread>,
-    /// By flow, from the group's first on; none where their lanes roam.
-    pub sockets: Vec<Arc<Socket>>,
-    /// Those of the lanes of its one flow, where that roams.
-    pub lanes: Vec<(Lane, Arc<Socket>)>,
     /// Where its flows are written down as they end, where they are replaced.
     pub ledger: &'a Ledger,
     /// At the client: who opens the next of those.
@@ -109,11 +119,20 @@ pub(crate) struct ReadyGroup<'a> {
     pub inbox: &'a Inbox,
 }
 
+/// Sockets that are a worker's from then on.
+pub(crate) struct Given {
+    /// By flow, from its first on; none where their lanes roam.
+    pub sockets: Vec<Socket>,
+    /// Those of the lanes of its one flow, where that roams.
+    pub lanes: Vec<(Lane, Socket)>,
+}
+
 /// One worker about to start.
 pub(crate) struct NewWorker<'a, M> {
     pub ready: &'a ReadyGroup<'a>,
     pub plan: &'a M,
     pub flows: Range<u32>,
+    pub given: Given,
     pub number: usize,
     /// The processor that it is kept on.
     pub cpu: Option<u32>,
@@ -121,7 +140,10 @@ pub(crate) struct NewWorker<'a, M> {
 
 impl<M: InDocuments> NewWorker<'_, M> {
     /// Starts the thread on which the flows of the plan run, or hands them to one that has others.
-    pub fn start<F: Flow<M>>(self, samples: Option<Samples<M>>) -> Result<RunningWorker, RunError> {
+    pub fn start<F: Flow<M>>(
+        mut self,
+        samples: Option<Samples<M>>,
+    ) -> Result<RunningWorker, RunError> {
         let part = self.ready.shared.map(|thread| (thread, thread.part()));
         let (remote, commands) = match &part {
             Some((_, part)) => worker_inbox_of(part.waker.clone()),
@@ -130,18 +152,17 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
         let worker = self.worker::<F>(samples, (commands, succession));
-        let Self { ready, plan, flows, number, cpu } = self;
+        let Self { ready, plan, flows, given, number, cpu } = self;
         let &ReadyGroup { group, placement, setting, .. } = ready;
-        for &(lane, ref socket) in &ready.lanes {
+        for (lane, socket) in given.lanes {
             // They join as soon as the flow has been started.
-            let socket = Some(Arc::clone(socket));
-            remote.change_lane(LaneChange { flow: group.first, lane, socket });
+            remote.change_lane(LaneChange { flow: group.first, lane, socket: Some(socket) });
         }
         let ends_apart = setting.begin.conventions.end.has_halves();
         let in_halves = ends_apart && placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
         let outcome_of = move |finished| {
-            WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished)
+            WorkerOutcome::of(&plan, (setting.begin.role, group, setting.tells.rows), finished)
         };
         let tell = move |outcome: Result<WorkerOutcome, EngineError>| {
             let (group, outcome) = (group.id, Box::new(outcome.map_err(RunError::from)));
@@ -170,36 +191,47 @@ impl<M: InDocuments> NewWorker<'_, M> {
 
     /// What its engine is given.
     fn worker<F: Flow<M>>(
-        &self,
+        &mut self,
         samples: Option<Samples<M>>,
         (inbox, succession): (EngineInbox, Option<EngineSuccession<F>>),
     ) -> Worker<F> {
         let Self { ready, plan, number, .. } = *self;
-        let &ReadyGroup { group: Group { id: group, transport, first, .. }, setting, .. } = ready;
-        let lanes: Vec<Lane> = ready.lanes.iter().map(|(lane, _)| *lane).collect();
+        let &ReadyGroup { group: Group { id: group, transport, .. }, setting, .. } = ready;
+        let lanes: Vec<Lane> = self.given.lanes.iter().map(|(lane, _)| *lane).collect();
         let begin = Begin { lanes: &lanes, ..setting.begin };
-        let flow = |id: u32| {
-            let socket = ready.sockets.get((id - first.0) as usize).cloned();
-            (F::begin(plan, FlowId(id), &begin), socket.into_iter().collect())
-        };
+        let mut sockets = std::mem::take(&mut self.given.sockets).into_iter();
+        let flow =
+            |id: u32| (F::begin(plan, FlowId(id), &begin), sockets.next().into_iter().collect());
         let Receives { batches, stamps, .. } = plan.receives();
         let (told, notices, role) = (plan.clone(), ready.inbox.clone(), begin.role);
-        let sink = move |notice| {
+        let (ledger, tells) = (ready.ledger.clone(), setting.tells);
+        let is_told = plan.told_as(role) == ToldAs::Connections;
+        let sends = plan.sends_bytes(role);
+        let asked =
+            if is_told && tells.status { ASKED.div_ceil(ready.placement.workers) } else { 0 };
+        let sink = move |notice, sockets: &dyn Sockets| {
             notices.post(match notice {
+                Notice::Look => return ledger.look(sockets),
                 Notice::Phase { flow, phase, totals, .. }
                     if !told.tells(role, flow, phase, totals) =>
                 {
                     return;
                 }
                 Notice::Phase { flow, phase, totals, at, error } => {
-                    SessionMessage::Phase { group, flow, phase, totals, at, error }
+                    let has_row = is_told && tells.rows && phase.is_over();
+                    let socket = if has_row { sockets.of(flow) } else { None };
+                    let tcp = socket.and_then(tcp_facts).map(Box::new);
+                    SessionMessage::Phase { group, flow, phase, totals, at, error, tcp }
                 }
                 Notice::Flows { start, end, flows } => {
                     SessionMessage::Progress { start, end, flows }
                 }
                 Notice::Report { index, start, end, report } => {
-                    let tally = M::tally(report);
-                    SessionMessage::Interval { group, worker: number, index, start, end, tally }
+                    if sends {
+                        ledger.look_at_tcp(sockets);
+                    }
+                    let (tally, worker, views) = (M::tally(report), number, views(asked, sockets));
+                    SessionMessage::Interval { group, worker, index, start, end, tally, views }
                 }
             });
         };
@@ -217,7 +249,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 batches,
             },
             inbox,
-            outbox: Outbox::into_sink(sink),
+            outbox: Outbox::beside_sockets(sink),
             succession,
         }
     }
@@ -236,11 +268,16 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
-        let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {
-            let is_told = setting.tells_departures || flow.phase() == Phase::Failed;
+        let departed = move |flow: &F, sockets: Vec<Socket>, at| {
+            let is_told = setting.tells.departures || flow.phase() == Phase::Failed;
             let end = flow.connection_end(&plan);
             let end = end.map(|end| ConnectionEnd { ended_at: end.ended_at.or(Some(at)), ..end });
-            if let Some(facts) = end.and_then(|end| ledger.depart(end, &sockets, is_told)) {
+            let facts = end.and_then(|end| {
+                // Of one that was reset the kernel knows nothing any more.
+                let socket = sockets.first().filter(|_| !end.is_reset);
+                ledger.depart(end, || socket.and_then(tcp_facts), is_told)
+            });
+            if let Some(facts) = facts {
                 inbox.post(SessionMessage::Departed { group, facts: Box::new(facts), at });
             }
             // Closed before the next may take its port.
@@ -250,6 +287,19 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         (entrance, EngineSuccession { successors, departed: Box::new(departed) })
     }
+}
+
+/// How the kernel sees the first so many connections that are open.
+fn views(most: usize, sockets: &dyn Sockets) -> Box<[(FlowId, KernelView)]> {
+    let (mut left, mut views) = (most, Vec::new());
+    if left > 0 {
+        sockets.each(&mut |flow, socket| {
+            views.extend(tcp_facts(socket).map(|tcp| (flow, KernelView::of(&tcp))));
+            left -= 1;
+            if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+    }
+    views.into()
 }
 
 /// A worker and the engine that runs it.

@@ -337,7 +337,7 @@ impl PathMonitor {
                 *known = PathFacts { ups: known.ups + 1, ..facts };
                 drop(log);
                 self.note_of(lane, "up", format!("bound by {}", hold.binding.name()));
-                self.post(lane, Some(FlowSocket::Open(Arc::new(socket))));
+                self.post(lane, Some(FlowSocket::Open(socket)));
             }
             Err(error) => self.note_trouble(lane, error.to_string()),
         }

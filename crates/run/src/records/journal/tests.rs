@@ -1,6 +1,5 @@
 //! What a session writes down of its connections, told at stated times.
 
-use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use pathscope_core::id::Token;
@@ -71,21 +70,18 @@ impl Kept {
 
 #[test]
 fn what_went_through_each_connection_is_told_of_every_interval() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("it is bound");
-    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
     let kept = Arc::new(Kept::default());
     let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
     session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
     let begin = clock::now().plus_nanos(60_000_000_000);
     let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
-    let flows = [0, 1].map(|flow| (FlowId(flow), Arc::clone(&socket)));
+    let flows = [0, 1].map(|flow| Beginner { flow: FlowId(flow), ..beginner() });
     session.started(&flows, ToldAs::Connections, begin);
     let totals = |sent| Totals { sent, received: 0 };
     session.progress(&[(FlowId(0), totals(50)), (FlowId(1), totals(7))], (begin, at(5)));
     // A half that receives says nothing of what is sent.
     session.progress(&[(FlowId(0), Totals { sent: 0, received: 3 })], (begin, at(5)));
-    session.ended(FlowId(0), totals(60), at(7), None);
+    session.ended(FlowId(0), totals(60), (at(7), None), None);
     // It is over: what is still told of it is no news.
     session.progress(&[(FlowId(0), totals(60)), (FlowId(1), totals(9))], (at(5), at(10)));
     let told = kept.progress();
@@ -107,9 +103,6 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
 
 #[test]
 fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("it is bound");
-    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
     let mut test = one_after_the_other();
     if let Plan::Goodput(plan) = &mut test.plan {
         plan.shape.iterations = Iterations::Times(1);
@@ -118,13 +111,17 @@ fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
         let kept = Arc::new(Kept::default());
         let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
         session.expect(names(), (role, [false; 2]), &test);
-        let flows = [(FlowId(0), Arc::clone(&socket))];
-        session.started(&flows, ToldAs::Connections, clock::now());
-        session.ended(FlowId(0), Totals { sent: 9, received: 0 }, clock::now(), None);
+        session.started(&[beginner()], ToldAs::Connections, clock::now());
+        session.ended(FlowId(0), Totals { sent: 9, received: 0 }, (clock::now(), None), None);
         let closed = kept.closed();
         let rows: Vec<_> = closed.iter().map(|it| (it.sent_bytes, it.error.is_none())).collect();
         assert_eq!(rows, [(9, true)], "{role:?}");
     }
+}
+
+/// The first flow of a test.
+fn beginner() -> Beginner {
+    Beginner { flow: FlowId(0), addresses: [None; 2], view: None }
 }
 
 /// As the dialogue of pathscope itself has them.
@@ -152,9 +149,6 @@ fn one_after_the_other() -> Test {
 
 #[test]
 fn a_connection_that_follows_others_counts_from_its_own_begin() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("it is bound");
-    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
         let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
@@ -162,11 +156,11 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
         let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
-        session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, since(0));
+        session.started(&[beginner()], ToldAs::Connections, since(0));
         for number in 0..4 {
             let flow = FlowId(number as u32);
             if number > 0 {
-                session.opened(flow, &socket, since(number));
+                session.opened(flow, [None; 2], since(number));
             }
             let facts = FlowFacts { flow, sent_bytes: 1_000, ..FlowFacts::default() };
             session.departed(facts, since(number).plus_nanos(1_000_000_000));
@@ -186,9 +180,6 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
 
 /// The row of a connection that ended well here, whose other end says nothing, and that this end reported.
 fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("it is bound");
-    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
     let kept = Arc::new(Kept::default());
     let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
     let mut test = one_after_the_other();
@@ -197,8 +188,9 @@ fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     }
     session.expect(names(), (Role::Client, [true; 2]), &test);
     let begin = clock::now();
-    session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, begin);
-    session.ended(FlowId(0), Totals { sent: 9, received: 0 }, begin, None);
+    session.started(&[beginner()], ToldAs::Connections, begin);
+    let seen = TcpFacts { retransmits: Some(2), ..TcpFacts::default() };
+    session.ended(FlowId(0), Totals { sent: 9, received: 0 }, (begin, Some(&seen)), None);
     let tcp = reported
         .map(|retransmits| TcpFacts { retransmits: Some(retransmits), ..TcpFacts::default() });
     let facts = FlowFacts { flow: FlowId(0), tcp, ..FlowFacts::default() };
@@ -224,6 +216,9 @@ fn a_connection_that_nobody_waits_for_any_more_is_not_known_to_have_failed() {
 
 #[test]
 fn a_row_tells_the_retransmits_that_the_report_tells() {
-    let tcp = row_of_one_left(false, Some(5)).tcp.expect("the kernel says");
-    assert_eq!(tcp.retransmits, Some(5));
+    // Where nothing is reported of it, those that it had when it ended.
+    for (reported, told) in [(Some(5), Some(5)), (None, Some(2))] {
+        let tcp = row_of_one_left(false, reported).tcp.expect("the kernel says");
+        assert_eq!(tcp.retransmits, told);
+    }
 }

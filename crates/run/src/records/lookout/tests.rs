@@ -155,7 +155,7 @@ fn what_no_row_has_told_stays_bounded_and_nothing_of_it_is_lost() {
 #[test]
 fn senders_of_a_test_are_looked_at_once_it_has_run_for_a_while() {
     let mut seen = Lookout::new();
-    let senders = vec![Ledger::default(), Ledger::default()];
+    let senders = [0, 1].map(|_| Senders { ledger: Ledger::default(), workers: Vec::new() }).into();
     seen.watch(Standstill { senders, ..Standstill::new(at(1_000), 0) });
     seen.watch(Standstill::new(at(900), 0));
     assert_eq!([999, 1_049, 1_050, 2_000].map(|now| seen.senders(at(now)).count()), [0, 0, 2, 2]);

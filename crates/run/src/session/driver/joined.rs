@@ -65,7 +65,7 @@ impl<D: Talk> Driver<D> {
             Ok(socket) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
-                socket: FlowSocket::Open(socket.into()),
+                socket: FlowSocket::Open(socket),
                 arrival: Arrival::default(),
             },
             Err(error) => SessionMessage::AttachFailed(error),

@@ -8,7 +8,7 @@ use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::messages::inbox::{FlowSocket, SessionMessage};
-use crate::messages::outcome::{WorkerOutcome, named};
+use crate::messages::outcome::{WorkerOutcome, addresses, named};
 use crate::records::names::FlowNames;
 
 impl<D: Talk> Driver<D> {
@@ -20,7 +20,7 @@ impl<D: Talk> Driver<D> {
                 let Some(test) = &mut self.test else { return };
                 let follows = test.started().is_some() && test.tells_connections(group);
                 if let (true, FlowSocket::Open(socket)) = (follows, &socket) {
-                    self.journal.opened(flow, socket, now);
+                    self.journal.opened(flow, addresses(socket), now);
                 }
                 arrival.connect_ns.into_iter().for_each(|took| test.connected(group, took));
                 if test.attach((group, flow), socket, arrival) {
@@ -48,7 +48,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::NoMoreFlows { group } => {
                 self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
             }
-            SessionMessage::Phase { group, flow, phase, totals, at, error } => {
+            SessionMessage::Phase { group, flow, phase, totals, at, error, tcp } => {
                 let Some(test) = &mut self.test else { return };
                 self.journal.step(|| {
                     let transport = test.group(group).map(|state| state.group.transport);
@@ -65,7 +65,7 @@ impl<D: Talk> Driver<D> {
                         let failure = error.clone().filter(|_| phase == Phase::Failed);
                         self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
                     }
-                    self.journal.ended(flow, totals, at, error);
+                    self.journal.ended(flow, totals, (at, tcp.as_deref()), error);
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
@@ -82,8 +82,9 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Progress { start, end, flows } => {
                 self.journal.progress(&flows, (start, end));
             }
-            SessionMessage::Interval { group, worker, index, start, end: until, tally } => {
+            SessionMessage::Interval { group, worker, index, start, end: until, tally, views } => {
                 let Some(test) = &mut self.test else { return };
+                self.journal.saw(worker, views);
                 let whole = test.interval(group, worker, (index, start, until), &tally);
                 self.intervals(whole, end);
             }

@@ -18,7 +18,7 @@ mod tests;
 mod watch;
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -48,6 +48,7 @@ use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest, begun_as};
 use crate::threads::lock;
 use crate::workers::placement::Means;
+use crate::workers::worker::Tells;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -118,7 +119,7 @@ pub(crate) trait End {
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
     /// The test is over; these were its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
-    fn test_over(&mut self, _sockets: Vec<Arc<Socket>>) {}
+    fn test_over(&mut self, _sockets: Vec<Socket>) {}
 }
 
 /// A dialogue about our tests.
@@ -499,7 +500,12 @@ impl<D: Talk> Driver<D> {
         // The server may want to hear of each, too.
         let tells_departures = self.journal.is_kept() || self.role == Role::Client;
         let consents = self.dialogue.peer_consents();
-        let terms = (consents, self.conventions, tells_departures);
+        let tells = Tells {
+            departures: tells_departures,
+            rows: self.journal.is_kept(),
+            status: self.journal.tells_status(),
+        };
+        let terms = (consents, self.conventions, tells);
         match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
