@@ -46,6 +46,10 @@ impl Mode for LatencyPlan {
             Extent::WithLoad => String::new(),
         };
         let protocol = self.protocol.name().to_uppercase();
+        if (self.extent, self.load_model) == (Extent::WithLoad, LoadModel::Closed) {
+            // Nobody but the client knows how long its pings are, and how many.
+            return format!("{protocol}, what comes is echoed as it comes");
+        }
         let size = match self.reply_bytes {
             Some(reply) => format!("{} there, {reply} back", self.size_bytes),
             None => self.size_bytes.to_string(),
