@@ -6,6 +6,7 @@ mod usage;
 mod words;
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 
 use self::screen::LagscopeScreen;
 use self::words::{Fault, Role, Settings};
@@ -80,9 +81,13 @@ fn sender(settings: &Settings) -> Vec<String> {
         words.extend(["--source-port".to_owned(), port, "--source-port-fallback".to_owned()]);
     }
     words.extend(in_background(settings));
-    let address = settings.address.clone();
     let loopback = if settings.is_ipv6 { "::1" } else { "127.0.0.1" };
-    words.push(address.unwrap_or_else(|| loopback.to_owned()));
+    let address = settings.address.as_deref().unwrap_or(loopback);
+    if address.parse::<IpAddr>().is_err() {
+        // A name may have addresses of both families.
+        words.push(if settings.is_ipv6 { "-6" } else { "-4" }.to_owned());
+    }
+    words.push(address.to_owned());
     words
 }
 
@@ -158,6 +163,11 @@ mod tests {
                      latencies_log.csv --frequency-file a.json --period 1s --closed 10.0.0.1"
                 ),
             ),
+            (
+                "lagscope -sh4.example -n5 -o0",
+                format!("{common} --iterations 5 {buffers} -4 h4.example"),
+            ),
+            ("lagscope -sh4 -6 -n5 -o0", format!("{common} --iterations 5 {buffers} -6 h4")),
             (
                 "lagscope -s -6 -n5 -o0 -D -Rx.csv",
                 format!(

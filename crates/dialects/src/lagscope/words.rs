@@ -2,6 +2,7 @@
 //! be there; the last of two counts. Not what follows from them (`mod.rs`).
 
 use std::ffi::OsString;
+use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 
 use super::usage;
@@ -218,10 +219,9 @@ impl Parser {
                 (Role::Receiver, address.as_ref().unwrap_or(const { &String::new() }))
             }
         };
-        if self.is_ipv6 && !address.is_empty() && !address.contains(':') {
-            let sentence = format!(
-                "invalid ipv6 address provided: '{address}' has no colon; leave -6 out, or give one"
-            );
+        if self.is_ipv6 && address.parse::<Ipv4Addr>().is_ok() {
+            let sentence =
+                format!("invalid ipv6 address provided: '{address}' is of IPv4; leave -6 out");
             return Err(Fault::Value(sentence));
         }
         if role == Role::Sender && self.port == Some(0) {
