@@ -159,9 +159,12 @@ fn verbose_says_each_setting_and_each_ping() {
     let ran = sender(&server, &["-n5", "-z64", "-V"]).exits(0);
     let lines = lines(&ran);
     assert!(lines.contains(&"*** sender role".to_owned()), "{lines:?}");
-    for (label, value) in
-        [("domain:", "IPv4"), ("protocol:", "TCP"), ("message size (bytes):", "64")]
-    {
+    for (label, value) in [
+        ("domain:", "IPv4"),
+        ("protocol:", "TCP"),
+        ("message size (bytes):", "64"),
+        ("verbose mode:", "enabled"),
+    ] {
         let line = lines.iter().find(|line| line.starts_with(label));
         assert!(line.is_some_and(|line| line.ends_with(value)), "{label} {lines:?}");
     }

@@ -140,7 +140,9 @@ impl LagscopeScreen {
         writeln!(out, "server port:\t\t\t {}", settings.port)?;
         let [send, receive] = super::buffers(settings);
         if is_sender {
-            writeln!(out, "client port:\t\t\t {}", settings.source_port)?;
+            if settings.source_port > 0 {
+                writeln!(out, "client port:\t\t\t {}", settings.source_port)?;
+            }
             writeln!(out, "sender socket buffer (bytes):\t {send}")?;
         } else {
             writeln!(out, "receiver socket buffer (bytes):\t {receive}")?;
@@ -159,13 +161,13 @@ impl LagscopeScreen {
             }
             writeln!(out, "test interval (sec):\t\t {}", settings.interval_s)?;
             if let Some(ranges) = settings.histogram {
-                writeln!(out, "histogram:\t\t\t Yes")?;
-                writeln!(out, "histogram start (usec):\t\t {}", ranges.start_us)?;
-                writeln!(out, "histogram interval (usec):\t {}", ranges.width_us)?;
-                writeln!(out, "histogram buckets:\t\t {}", ranges.count)?;
+                writeln!(out, "histogram report:\t\t enabled")?;
+                writeln!(out, "histogram 1st interval start at: {}", ranges.start_us)?;
+                writeln!(out, "histogram length of intervals:\t {}", ranges.width_us)?;
+                writeln!(out, "histogram count of intervals:\t {}", ranges.count)?;
             }
         }
-        writeln!(out, "verbose mode:\t\t\t Yes")?;
+        writeln!(out, "verbose mode:\t\t\t enabled")?;
         writeln!(out, "{LINE}")
     }
 
