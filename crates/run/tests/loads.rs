@@ -97,6 +97,7 @@ fn run(peer: PeerKind, port: u16, test: &Test) -> (Value, Option<String>) {
         here: Host::default(),
         peer,
         hosts: vec!["127.0.0.1".to_owned()],
+        family: None,
         port,
         tests: vec![("load".to_owned(), test.clone())].into(),
         assertions: Vec::new(),

@@ -22,6 +22,7 @@ mod datagrams;
 mod documents;
 mod find_rate;
 mod foreign;
+mod foreign_loads;
 mod found_there;
 mod guide;
 mod interrupted;

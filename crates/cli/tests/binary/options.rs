@@ -12,6 +12,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("goodput h --segments 1MiB", "--segments has no effect where nobody sends in turns"),
     ("goodput h --pattern pull --segments 1MiB", "--segments has no effect"),
     ("goodput h --pattern duplex --segments 1MiB", "--segments has no effect"),
+    ("goodput h --pattern duplex --push-bytes 1MiB", "--push-bytes has no effect"),
+    ("goodput h --pattern pull --pull-bytes 1MiB", "--pull-bytes has no effect"),
+    ("goodput h --pattern pushpull --pull-bytes 0", "--pull-bytes 0 B"),
     ("goodput h --seed 7", "--seed has no effect where nothing is drawn"),
     ("goodput h --seed 7 --shutdown rude", "--seed has no effect"),
     ("goodput h --datagram 512", "--datagram and --protocol tcp"),
@@ -32,6 +35,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("goodput h --protocol udp --seed 7", "--seed and --protocol udp"),
     ("goodput h --protocol udp --shutdown graceful", "--shutdown and --protocol udp"),
     ("goodput h --protocol udp --segments 1MiB", "--segments and --protocol udp"),
+    ("goodput h --protocol udp --push-bytes 1MiB", "--push-bytes and --protocol udp"),
     ("goodput h --protocol udp --rate 1Mbit --rate-period 1s", "--rate-period and --protocol udp"),
     (
         "goodput h --protocol udp --burst-count 1 --burst-delay 1s",
@@ -93,6 +97,7 @@ const REFUSED: &[(&str, &str)] = &[
 /// What means something: shown as a plan.
 const ACCEPTED: &[&str] = &[
     "goodput h --pattern pushpull --segments 1MiB",
+    "goodput h --pattern pushpull --push-bytes 1KiB --pull-bytes 2MiB",
     "goodput h --shutdown random --seed 7",
     "goodput h -n [1KiB,1MiB] --seed 7",
     "goodput h --rate [1Mbit,2Mbit] --seed 7",
@@ -131,7 +136,8 @@ fn an_option_that_would_do_nothing_is_refused_and_one_that_does_is_not() {
 const READ: &[(&str, &str)] = &[
     (
         "goodput h",
-        "--pattern -c --iterations --connect-limit -n --time-limit -t --buffer --seed --shutdown --segments --rate \
+        "--pattern -c --iterations --connect-limit -n --time-limit -t --buffer --seed --shutdown --segments \
+         --push-bytes --pull-bytes --rate \
          --total-rate --rate-period --warm-up --verify --wait --cpu --server-cpu --dscp \
          --ttl --send-buffer --receive-buffer --notsent-lowat --mss --keepalive --bind --source-port \
          --protocol --probe-rate -p --report-every --color",
