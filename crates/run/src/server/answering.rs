@@ -12,7 +12,7 @@ use pathscope_core::network::Network;
 use pathscope_os::clock;
 use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::readiness::{Interest, Poller};
-use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_peers::peer::{OwnDatagrams, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
@@ -76,8 +76,7 @@ pub(super) fn start<'scope>(
         let (poller, waker) = (Poller::new()?, Waker::new()?);
         poller.add(&waker, WORD, Interest::INPUT)?;
         poller.add(socket, DATAGRAMS, Interest::INPUT)?;
-        let room = Some(RECEIVE_BUFFER_BYTES);
-        socket.apply(&Settings { receive_buffer_bytes: room, ..Settings::default() })?;
+        socket.enlarge_receive_buffer(RECEIVE_BUFFER_BYTES)?;
         ending.wakers().push(waker.clone());
         let answering = Answering {
             peer: *peer,
@@ -140,7 +139,9 @@ impl Answering<'_> {
             let now = clock::now();
             let timeout = self.clients.next_look().map(|at| at.since(now));
             self.poller.wait(&mut ready, timeout)?;
-            self.waker.drain();
+            if ready.iter().any(|ready| ready.key == WORD) {
+                self.waker.drain();
+            }
             for _ in 0..TURN {
                 let received = datagrams::receive(self.socket, &mut buffer);
                 let Some(datagram) =
