@@ -79,6 +79,7 @@ fn run(port: u16, test: Test) -> (Document, Option<String>) {
         peer: PeerKind::Mla,
         hosts: vec!["127.0.0.1".to_owned()],
         port,
+        family: None,
         tests: vec![("multipath".to_owned(), test)].into(),
         assertions: Vec::new(),
         afterwards: Box::new(Vec::new),
@@ -187,6 +188,7 @@ fn where_nobody_answers_the_client_says_so() {
     let port = silent.local_addr().expect("it is bound").port();
     let (document, failure) = run(port, test());
     let failure = failure.expect("nobody is there");
+    assert!(failure.contains("there is no path to 127.0.0.1"), "{failure}");
     assert!(failure.contains("no answer from the server's UDP port"), "{failure}");
     assert!(document.measurements.is_empty());
     // All that came is pings.

@@ -27,6 +27,9 @@ use crate::threads::{self, lock};
 
 /// A path that takes longer to come up is not waited for by the start of the test.
 const START_WITHIN: Duration = Duration::from_secs(4);
+/// Where no path has come up by then, and each was tried, none will: less than a dialogue waits for the first, so that the better sentence
+/// is told.
+const NONE_WITHIN: Duration = Duration::from_secs(10);
 /// From one try of a path that the server does not answer on to the next.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Interfaces are looked at so often even if nobody tells of a change.
@@ -414,13 +417,18 @@ impl PathMonitor {
                 self.is_ready = true;
                 self.post_ready();
             }
-        } else if !is_one_tried {
+        } else if !is_one_tried || self.has_none(clock::now()) {
             let why = |path: &Path| path.trouble.clone().unwrap_or_else(|| "not tried".to_owned());
             let reasons = self.paths.iter().map(|path| format!("{}: {}", path.name, why(path)));
             let error = self.no_path(&reasons.collect::<Vec<_>>().join("; "));
             self.is_ready = true;
             self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
+    }
+
+    /// Whether every path was tried in vain, for long enough.
+    fn has_none(&self, now: Tick) -> bool {
+        now.since(self.begun) >= NONE_WITHIN && self.paths.iter().all(|path| path.trouble.is_some())
     }
 
     fn no_path(&self, why: &str) -> RunError {
