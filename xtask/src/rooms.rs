@@ -202,7 +202,13 @@ pub const KINDS: &[Kind] = &[
             // What a server runs for clients of other programs, and what their words carry.
             Public {
                 to: "peers::ctstraffic",
-                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Iterations"],
+                items: &[
+                    "Plan::Goodput",
+                    "Plan::Media",
+                    "goodput::GoodputPlan",
+                    "goodput::Iterations",
+                    "media::MediaArgs",
+                ],
             },
             Public {
                 to: "peers::lagscope",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{Running, Server, pathscope};
 
 /// A program of these tests, where there is Python.
-fn python(program: &str, words: &[&str]) -> Option<Running> {
+pub fn python(program: &str, words: &[&str]) -> Option<Running> {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped, because there is no python3");
         return None;

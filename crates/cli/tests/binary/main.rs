@@ -65,6 +65,7 @@ mod show;
 mod simpleperf;
 #[cfg(target_os = "linux")]
 mod stopped;
+mod streams_of_others;
 mod stuck;
 mod targets;
 mod trouble;

@@ -1,4 +1,4 @@
-//! ctsTraffic 2.x over TCP: connections without a control connection, on each of which the server says first what it is called, then both send
+//! ctsTraffic 2.x. Over UDP, streams that are asked for (`streams`); over TCP, connections without a control connection, on each of which the server says first what it is called, then both send
 //! as their command lines say, which must be the same in that, and the server says last that it is done.
 //!
 //! ```text
@@ -12,6 +12,8 @@
 //!
 //! Whoever finds anything wrong resets the connection: that is all that is said of it.
 
+mod stream_words;
+mod streams;
 mod words;
 
 #[cfg(test)]
@@ -23,19 +25,20 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
-use pathscope_modes::conventions::{Agreed, Conventions, StreamEnd};
+use pathscope_modes::conventions::{Agreed, Conventions, Framing, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::Extent;
 use pathscope_modes::pattern::{Block, Payload};
 use pathscope_modes::registry::Plan;
 
+use self::streams::AtOnce;
 use self::words::CtsTrafficWords;
 use crate::Refusal;
-use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
+use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
-use crate::joining::{Cookie, Identity, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
+use crate::joining::{Calling, Cookie, Identity, Joining};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer, Purpose, Sight};
 
 /// After so many bytes the pattern begins anew.
 const PERIOD: usize = 1 << 16;
@@ -88,9 +91,11 @@ impl Peer for CtsTraffic {
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;
+    const DATAGRAMS: OwnDatagrams = OwnDatagrams::Begin;
     const CONVENTIONS: Conventions = Conventions {
         payload: Payload::Block(Block::new(&NUMBERS)),
         end: StreamEnd::Agreed(&AGREED),
+        framing: Framing::Frames,
         ..in_band::CONVENTIONS
     };
     const TELLS: Tells = Tells::NOTHING;
@@ -99,7 +104,7 @@ impl Peer for CtsTraffic {
 
     type Client = InBand;
     type StreamAttaching = Answered;
-    type DatagramAttaching = NoDatagrams;
+    type DatagramAttaching = AtOnce;
     type Words = CtsTrafficWords;
     type Greeting = ();
     type Server = InBand;
@@ -108,9 +113,14 @@ impl Peer for CtsTraffic {
     type Challenger = HearNothing;
 
     fn carries(test: &Test) -> Result<(), Refusal> {
+        if let Some(carried) = streams::carries(test) {
+            return carried;
+        }
         let no = |sentence: &str| Err(Refusal::new("unable", sentence.to_owned()));
         let Plan::Goodput(plan) = &test.plan else {
-            return no("a ctsTraffic server is spoken to over TCP alone, and runs loads: goodput");
+            return no(
+                "a ctsTraffic server runs loads over TCP and streams of frames over UDP, and nothing else: goodput, media",
+            );
         };
         if matches!(plan.extent, Extent::DurationNs(_)) {
             return no(
@@ -132,6 +142,10 @@ impl Peer for CtsTraffic {
         Answered::new(Vec::new(), Answer::Any(NAME_BYTES))
     }
 
+    fn attach_datagrams(_: Seat, _: Option<Token>, _: u64, _: Tick) -> Option<AtOnce> {
+        Some(AtOnce)
+    }
+
     fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
         Sight::Other
     }
@@ -139,6 +153,10 @@ impl Peer for CtsTraffic {
     fn accepted_as(from: SocketAddr, entropy: [u8; 16]) -> Option<Joining<()>> {
         let identity = Identity::Address(from.ip());
         Some(Joining { greeting: (), identity, answer: name_of(entropy) })
+    }
+
+    fn called(said: &[u8], entropy: [u8; 16]) -> Option<Calling<()>> {
+        streams::called(said, entropy)
     }
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {

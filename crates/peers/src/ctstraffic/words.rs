@@ -8,6 +8,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 use pathscope_modes::load::LoadArgs;
 
+use super::stream_words::StreamWords;
 use crate::operator::OperatorWords;
 
 /// Bytes of a connection.
@@ -25,7 +26,7 @@ const KEEPALIVE: Period = Period::from_secs(7_200);
 #[derive(Args, Clone, Debug, Default)]
 #[group(skip)]
 pub struct CtsTrafficWords {
-    /// TCP port at which ctsTraffic clients are served [default: 4444]
+    /// TCP and UDP port at which ctsTraffic clients are served [default: 4444]
     #[arg(id = "ctstraffic_port", long = "ctstraffic-port", value_name = "PORT")]
     port: Option<u16>,
     /// Who sends when with ctsTraffic clients: push, pull, pushpull or duplex [default: push]
@@ -55,6 +56,8 @@ pub struct CtsTrafficWords {
     /// When a connection is tried on which nothing moves [default: 2h, as the system does]
     #[arg(id = "ctstraffic_keepalive", long = "ctstraffic-keepalive", value_name = "TIME")]
     keepalive: Option<Period>,
+    #[command(flatten)]
+    streams: StreamWords,
 }
 
 impl OperatorWords for CtsTrafficWords {
@@ -65,6 +68,7 @@ impl OperatorWords for CtsTrafficWords {
             || self.port.is_some()
             || self.connections.is_some()
             || self.keepalive.is_some()
+            || self.streams.is_said()
     }
 
     fn port(&self) -> Option<u16> {
@@ -90,6 +94,6 @@ impl OperatorWords for CtsTrafficWords {
         plan.shape.iterations = Iterations::Forever;
         let test = Test::new(plan.into(), None, Period::from_secs(1));
         test.validate()?;
-        Ok(vec![test])
+        Ok([test].into_iter().chain(self.streams.test()?).collect())
     }
 }

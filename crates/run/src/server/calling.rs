@@ -12,7 +12,7 @@ use pathscope_flow::{GroupId, Transport};
 use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::{clock, random};
 use pathscope_peers::joining::Calling;
-use pathscope_peers::registry::Greeting;
+use pathscope_peers::registry::{Greeting, PeerKind};
 
 use super::listening::OwnListening;
 use super::near::{Near, site_of};
@@ -42,6 +42,8 @@ pub(super) struct Calls {
     of_sites: HashMap<IpAddr, u32>,
     /// When the second began that is counted.
     since: Tick,
+    /// Whether it was told that nobody stated what they are sent.
+    has_told_unstated: bool,
 }
 
 /// What becomes of a call.
@@ -61,6 +63,7 @@ impl Calls {
             lately: HashMap::new(),
             of_sites: HashMap::new(),
             since: Tick::ZERO,
+            has_told_unstated: false,
         }
     }
 
@@ -117,20 +120,19 @@ impl Serving<'_> {
         let stated = &self.sessions.settings.stated;
         let of_kind = stated.iter().filter(|stated| stated.peer == own.peer);
         let test = of_kind.flat_map(|stated| &stated.tests);
-        let test = test.into_iter().find(|test| test.is_over(Transport::Datagram)).cloned();
+        let mut test = test.into_iter().filter(|test| test.is_over(Transport::Datagram));
+        let Some(test) = test.next().cloned() else {
+            return self.tell_unstated(own.peer, from);
+        };
         let admission = match Sessions::admit(&self.sessions, from) {
             Ok(admission) => admission,
             Err(refusal) => return self.tell_refused(&refusal, from),
         };
-        if test.is_some()
-            && let Err(refusal) = self.sessions.serve_one()
-        {
+        if let Err(refusal) = self.sessions.serve_one() {
             return self.tell_refused(&refusal, from);
         }
-        if test.is_some() {
-            // A client that misses it does without.
-            let _ = datagrams::send(socket, &answer, from, Some(local));
-        }
+        // A client that misses it does without.
+        let _ = datagrams::send(socket, &answer, from, Some(local));
         let place = self.hosts.place();
         let inbox = Inbox::new(place.hosted.waker.clone());
         // Nobody else ever comes to it.
@@ -144,7 +146,19 @@ impl Serving<'_> {
             arrival: Arrival::default(),
         });
         let carrier = Carrier::Flows { local: Some(local), remote: from, inbox, door };
-        self.begin(admission, greeting, (carrier, test), place);
+        self.begin(admission, greeting, (carrier, Some(test)), place);
+    }
+
+    /// The first who asks for what nobody has stated is told of.
+    fn tell_unstated(&mut self, peer: PeerKind, from: SocketAddr) {
+        if !std::mem::replace(&mut self.calls.has_told_unstated, true) {
+            let line = format!(
+                "refused, since nobody has stated what {peer} clients are sent over UDP: see the options of {peer} in pathscope server \
+                 --help. Others like it are told of no more"
+            );
+            self.log.on_stranger(from, &line);
+            self.sessions.settings.journal.trouble(Some(from.to_string()), line);
+        }
     }
 }
 
