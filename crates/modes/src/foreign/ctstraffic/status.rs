@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(figure(CONNECTIONS, "goodput.failures.network"), Value::Count(1));
         assert_eq!(figure(CONNECTIONS, "goodput.failures.data"), Value::Count(2));
         let section = read(CONNECTIONS).presentation().sections.remove(0);
-        assert_eq!(section.subtitle, "3 rows, 8 connections at once at most, 10.0 s");
+        assert_eq!(section.subtitle, "3 rows, 8 connections at once at most, 10 s");
         assert_eq!(section.series.len(), 2);
         assert_eq!(section.series[0].points.len(), 2);
     }
