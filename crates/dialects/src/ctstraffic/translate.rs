@@ -165,9 +165,18 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
                 words.option("--ctstraffic-pull-bytes", bytes(tcp.pull_bytes));
             }
             // A server that sends nothing has nothing to slow down.
-            if let Some(rate) = tcp.rate.filter(|_| tcp.pattern != Pattern::Push) {
+            let sends = tcp.pattern != Pattern::Push;
+            if let Some(rate) = tcp.rate.filter(|_| sends) {
                 words.option("--ctstraffic-rate-limit", in_bits(rate.limit).typed("bit"));
+                words.option("--ctstraffic-rate-period", milliseconds(rate.period_ms));
             }
+            if let Some((count, delay)) = tcp.burst.filter(|_| sends) {
+                words.option("--ctstraffic-burst-count", count.to_string());
+                words.option("--ctstraffic-burst-delay", milliseconds(delay));
+            }
+            words.option_of("--ctstraffic-dscp", settings.dscp.map(|dscp| dscp.to_string()));
+            words.option_of("--ctstraffic-send-buffer", settings.send_buffer.map(bytes));
+            words.option_of("--ctstraffic-receive-buffer", settings.receive_buffer.map(bytes));
             if let Keepalive::AfterMs(asked) = tcp.keepalive {
                 words.option("--ctstraffic-keepalive", format!("{}s", seconds(asked)));
             }

@@ -50,6 +50,43 @@ pub struct CtsTrafficWords {
     /// The most that is sent to them on one connection, or its range
     #[arg(id = "ctstraffic_rate_limit", long = "ctstraffic-rate-limit", value_name = "RATE")]
     rate_limit: Option<String>,
+    /// Time whose share of that leaves at once, at its begin [default: 1ms or less]
+    #[arg(
+        id = "ctstraffic_rate_period",
+        long = "ctstraffic-rate-period",
+        value_name = "TIME",
+        requires = "ctstraffic_rate_limit"
+    )]
+    rate_period: Option<Period>,
+    /// Sends to them before each pause of --ctstraffic-burst-delay
+    #[arg(
+        id = "ctstraffic_burst_count",
+        long = "ctstraffic-burst-count",
+        value_name = "N",
+        requires = "ctstraffic_burst_delay"
+    )]
+    burst_count: Option<u32>,
+    /// Pause after each --ctstraffic-burst-count sends
+    #[arg(
+        id = "ctstraffic_burst_delay",
+        long = "ctstraffic-burst-delay",
+        value_name = "TIME",
+        requires = "ctstraffic_burst_count"
+    )]
+    burst_delay: Option<Period>,
+    /// Code point (DSCP) of what is sent to them, 0 to 63
+    #[arg(id = "ctstraffic_dscp", long = "ctstraffic-dscp", value_name = "N")]
+    dscp: Option<u64>,
+    /// Send buffer of connections with them [default: the system's own, which adapts]
+    #[arg(id = "ctstraffic_send_buffer", long = "ctstraffic-send-buffer", value_name = "BYTES")]
+    send_buffer: Option<Bytes>,
+    /// Receive buffer of connections with them [default: the system's own, which adapts]
+    #[arg(
+        id = "ctstraffic_receive_buffer",
+        long = "ctstraffic-receive-buffer",
+        value_name = "BYTES"
+    )]
+    receive_buffer: Option<Bytes>,
     /// Connections of one of them at once [default: 512]
     #[arg(id = "ctstraffic_connections", long = "ctstraffic-connections", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     connections: Option<u32>,
@@ -65,6 +102,9 @@ impl OperatorWords for CtsTrafficWords {
         let texts = [&self.pattern, &self.transfer, &self.verify, &self.buffer, &self.rate_limit];
         texts.into_iter().any(Option::is_some)
             || self.push_bytes.or(self.pull_bytes).is_some()
+            || self.send_buffer.or(self.receive_buffer).is_some()
+            || self.rate_period.or(self.burst_delay).is_some()
+            || self.dscp.is_some()
             || self.port.is_some()
             || self.connections.is_some()
             || self.keepalive.is_some()
@@ -83,11 +123,17 @@ impl OperatorWords for CtsTrafficWords {
             transfer: Some(self.transfer.clone().unwrap_or_else(|| TRANSFER.to_owned())),
             buffer: self.buffer.clone(),
             rate: self.rate_limit.clone(),
+            rate_period: self.rate_period,
+            burst_count: self.burst_count,
+            burst_delay: self.burst_delay,
             connections: Some(self.connections.unwrap_or(CONNECTIONS)),
             connect_limit: Some(AHEAD),
             ..LoadArgs::usual()
         };
         words.sockets.keepalive = Some(self.keepalive.unwrap_or(KEEPALIVE));
+        words.sockets.dscp = self.dscp;
+        words.sockets.send_buffer = self.send_buffer;
+        words.sockets.receive_buffer = self.receive_buffer;
         let mut plan = GoodputPlan::of(words)?;
         plan.push_bytes = self.push_bytes.unwrap_or(SEGMENT);
         plan.pull_bytes = self.pull_bytes.unwrap_or(SEGMENT);
