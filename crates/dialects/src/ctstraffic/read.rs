@@ -16,6 +16,8 @@ const POSITIVE: RangeInclusive<u64> = 1..=u64::MAX;
 const HALF: RangeInclusive<u64> = 0..=u32::MAX as u64;
 const POSITIVE_HALF: RangeInclusive<u64> = 1..=u32::MAX as u64;
 const PORT: RangeInclusive<u64> = 1..=65_535;
+/// The shortest time that a run or an interval of it may have, in milliseconds.
+const LEAST_MS: u64 = 10;
 
 /// Reads words of which none is a call for help.
 pub fn settings(words: &[&str]) -> Result<Settings, String> {
@@ -60,7 +62,7 @@ pub fn settings(words: &[&str]) -> Result<Settings, String> {
         receive_buffer: number(&line, "RecvBufValue", &POSITIVE_HALF)?,
         send_buffer: number(&line, "SendBufValue", &POSITIVE_HALF)?,
         dscp: number(&line, "QosDscpValue", &(0..=63))?,
-        time_limit_ms: number(&line, "TimeLimit", &POSITIVE_HALF)?,
+        time_limit_ms: number(&line, "TimeLimit", &(LEAST_MS..=*POSITIVE_HALF.end()))?,
         pause_at_end_ms: number(&line, "PauseAtEnd", &POSITIVE_HALF)?,
         log,
         idle: line.idle(),
@@ -296,7 +298,7 @@ fn log(line: &Line) -> Result<Log, String> {
     }
     let log = Log {
         verbosity: number(line, "ConsoleVerbosity", &(0..=6))?.unwrap_or(4),
-        status_update_ms: number(line, "StatusUpdate", &POSITIVE_HALF)?.unwrap_or(5_000),
+        status_update_ms: number(line, "StatusUpdate", &(LEAST_MS..=3_600_000))?.unwrap_or(5_000),
         status: file("StatusFilename"),
         connections: file("ConnectionFilename"),
         errors: file("ErrorFilename"),

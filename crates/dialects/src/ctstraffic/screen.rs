@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use pathscope_core::journal::{Connection, Entry, Stream};
 
@@ -166,6 +168,9 @@ impl Screen for CtsScreen {
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
+        // Nothing is measured any more, and a signal ends the program at once.
+        let pause = self.settings.pause_at_end_ms.map(Duration::from_millis);
+        pause.into_iter().for_each(thread::sleep);
         if let Some((_, why)) = ending.failure {
             let at_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
             self.trouble(&rows::sentence(at_ns, why), out)?;

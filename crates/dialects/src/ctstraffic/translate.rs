@@ -157,6 +157,9 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
     match traffic {
         Traffic::Tcp(tcp) => {
             words.option("--ctstraffic-pattern", pattern(tcp.pattern));
+            // Rows are made of intervals of all clients, which begin when each comes: shorter ones fit better.
+            let every = Some(settings.log.status_update_ms).filter(|&update| update < 1_000);
+            words.option_of("--ctstraffic-report-every", every.map(milliseconds));
             words.option("--ctstraffic-transfer", tcp.transfer.typed("B"));
             words.option("--ctstraffic-buffer", tcp.buffer.typed("B"));
             words.option("--ctstraffic-verify", if tcp.verifies_data { "full" } else { "off" });

@@ -87,6 +87,9 @@ pub struct CtsTrafficWords {
         value_name = "BYTES"
     )]
     receive_buffer: Option<Bytes>,
+    /// From one row of status of theirs to the next [default: 1s]
+    #[arg(id = "ctstraffic_report_every", long = "ctstraffic-report-every", value_name = "TIME")]
+    report_every: Option<Period>,
     /// Connections of one of them at once [default: 512]
     #[arg(id = "ctstraffic_connections", long = "ctstraffic-connections", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     connections: Option<u32>,
@@ -103,7 +106,7 @@ impl OperatorWords for CtsTrafficWords {
         texts.into_iter().any(Option::is_some)
             || self.push_bytes.or(self.pull_bytes).is_some()
             || self.send_buffer.or(self.receive_buffer).is_some()
-            || self.rate_period.or(self.burst_delay).is_some()
+            || self.rate_period.or(self.burst_delay).or(self.report_every).is_some()
             || self.dscp.is_some()
             || self.port.is_some()
             || self.connections.is_some()
@@ -138,7 +141,8 @@ impl OperatorWords for CtsTrafficWords {
         plan.push_bytes = self.push_bytes.unwrap_or(SEGMENT);
         plan.pull_bytes = self.pull_bytes.unwrap_or(SEGMENT);
         plan.shape.iterations = Iterations::Forever;
-        let test = Test::new(plan.into(), None, Period::from_secs(1));
+        let report_every = self.report_every.unwrap_or(Period::from_secs(1));
+        let test = Test::new(plan.into(), None, report_every);
         test.validate()?;
         Ok([test].into_iter().chain(self.streams.test()?).collect())
     }

@@ -69,12 +69,12 @@ fn values_are_read_in_any_case_and_in_sixteens() {
         Keepalive::Usual
     );
     assert_eq!(tcp_of("-target:a -conn:connectbyname").shutdown, Shutdown::Rude);
-    let words = "-listen:10.0.0.1 -listen:::1 -serverexitlimit:10 -timelimit:9 -pauseatend:8 -qosdscpvalue:46 \
+    let words = "-listen:10.0.0.1 -listen:::1 -serverexitlimit:10 -timelimit:90 -pauseatend:8 -qosdscpvalue:46 \
                  -recvbufvalue:7000 -sendbufvalue:8000 -statusupdate:500 -consoleverbosity:6";
     let settings = read(words).expect(words);
     let listen = vec!["10.0.0.1".to_owned(), "::1".to_owned()];
     assert_eq!(settings.role, Role::Server(Server { listen, exit_limit: Some(10) }));
-    assert_eq!((settings.time_limit_ms, settings.pause_at_end_ms), (Some(9), Some(8)));
+    assert_eq!((settings.time_limit_ms, settings.pause_at_end_ms), (Some(90), Some(8)));
     assert_eq!((settings.dscp, settings.log.status_update_ms), (Some(46), 500));
     assert_eq!((settings.receive_buffer, settings.send_buffer), (Some(7_000), Some(8_000)));
     let words = "-target:a -protocol:UDP -bitspersecond:25000007 -framerate:60 -bufferdepth:2 -streamlength:60 \

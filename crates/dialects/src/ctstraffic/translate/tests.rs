@@ -113,11 +113,12 @@ fn every_option_of_a_client_has_a_word_of_ours() {
 fn every_option_of_a_server_has_a_word_of_ours() {
     let (words, _) = said(
         "-listen:10.0.0.1 -listen:::1 -port:5000 -serverexitlimit:10 -timelimit:90000 -pattern:pushpull -pushbytes:7 -pullbytes:9 \
-         -verify:connection -ratelimit:1000 -keepalivevalue:5000 -qosdscpvalue:46 -sendbufvalue:70000 -recvbufvalue:80000",
+         -verify:connection -ratelimit:1000 -statusupdate:500 -keepalivevalue:5000 -qosdscpvalue:46 -sendbufvalue:70000 -recvbufvalue:80000",
     );
     for part in [
         "server --quiet --accept ctstraffic --ctstraffic-port 5000 --listen 10.0.0.1 --listen ::1 --exit-after 10 --time-limit 90000ms",
         "--ctstraffic-verify off",
+        "--ctstraffic-report-every 500ms",
         "--ctstraffic-push-bytes 7B --ctstraffic-pull-bytes 9B",
         "--ctstraffic-rate-limit 8000bit --ctstraffic-rate-period 100ms",
         "--ctstraffic-dscp 46 --ctstraffic-send-buffer 70000B --ctstraffic-receive-buffer 80000B --ctstraffic-keepalive 5s",
