@@ -160,15 +160,19 @@ pub const KINDS: &[Kind] = &[
                 to: "modes::commands::goodput",
                 items: &["datagrams::DatagramArgs", "goodput::GoodputPlan", "latency::LatencyPlan"],
             },
+            Public {
+                to: "modes::commands::media",
+                items: &["media::MediaArgs", "media::MediaPlan"],
+            },
             Public { to: "modes::commands::survey", items: &["latency::LatencyPlan"] },
             // What other tools measured of the same things.
             Public {
                 to: "modes::foreign",
                 items: &[
-                    "goodput::figures",
+                    "goodput::GROUP",
                     "latency::Durations",
                     "latency::KeptPings",
-                    "media::figures",
+                    "media::GROUP",
                     "multipath::MOST_PATHS",
                     "multipath::Replay",
                     "multipath::Stamps",

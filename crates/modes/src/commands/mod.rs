@@ -2,6 +2,7 @@
 //! of them is not known here.
 
 mod goodput;
+mod media;
 mod survey;
 
 use clap::{Args, Subcommand};
@@ -9,13 +10,13 @@ use pathscope_core::quantity::Period;
 use pathscope_core::stats::Distribution;
 
 use self::goodput::GoodputCommand;
+use self::media::MediaCommand;
 use self::survey::SurveyCommand;
 use crate::command::{Command, Facts, Plans, Prepared, Refusal};
 use crate::document::{Document, Measurement};
 use crate::follow_up::Tests;
 use crate::groups::Test;
 use crate::latency::LatencyCommand;
-use crate::media::MediaCommand;
 use crate::multipath::MultipathCommand;
 use crate::registry::{Plan, Reports};
 

@@ -1,11 +1,9 @@
 //! Can this path carry this stream: frames on a schedule over UDP, and whether each was there when it was to
 //! be played.
 
-mod again;
 mod args;
 mod charts;
 mod checks;
-mod command;
 mod delay;
 pub(crate) mod figures;
 mod findings;
@@ -34,7 +32,6 @@ mod verdict;
 mod tests;
 
 pub use args::MediaArgs;
-pub use command::MediaCommand;
 pub use flow::MediaFlow;
 pub use frame::{FrameCounts, FrameRow, Outcome};
 pub use frame_rows::FrameRows;

@@ -1,15 +1,17 @@
 //! `pathscope media`: the same streams once or several times, and the files that frames and streams can be written to.
 
+mod again;
+
 use std::path::PathBuf;
 
 use clap::Args;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Period;
 
-use super::MediaArgs;
-use super::again::{self, Times};
+use self::again::Times;
 use crate::command::{Command, Each, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
 use crate::follow_up::Tests;
+use crate::media::MediaArgs;
 use crate::mode::Mode as _;
 
 /// What was typed.

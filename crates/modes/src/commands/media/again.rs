@@ -5,11 +5,11 @@ use pathscope_core::presentation::{Figure, Row, Value};
 use pathscope_core::quantity::Period;
 use serde::Serialize;
 
-use super::MediaPlan;
 use crate::document::Document;
 use crate::follow_up::{FollowUp, Step, Tests};
 use crate::groups::Test;
 use crate::limits::{self, PlanError};
+use crate::media::MediaPlan;
 use crate::mode::Mode as _;
 
 /// The most that are planned one by one.
@@ -121,17 +121,18 @@ impl FollowUp for Again {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::MediaArgs;
     use crate::registry::Plan;
 
     fn plan(seconds: u64) -> MediaPlan {
-        let args = super::super::MediaArgs {
+        let args = MediaArgs {
             rate: Some("1Mbit".parse().expect("a rate")),
             duration: Period::from_secs(seconds),
             streams: 1,
             datagram: "1400".parse().expect("bytes"),
             pacing: "back-to-back".to_owned(),
             receive_buffer: "1MiB".parse().expect("bytes"),
-            ..super::super::MediaArgs::default()
+            ..MediaArgs::default()
         };
         args.into_plan().expect("it is one")
     }
