@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::thread;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
@@ -61,6 +62,7 @@ impl Shown {
 
     /// The run is over. What could not be shown or written.
     pub fn finish(mut self, ending: &Ending<'_>) -> Option<Trouble> {
+        thread::sleep(self.screen.pause_before_end());
         self.write(|screen, text| screen.finished(ending, text));
         let finished = self.out.finish().err();
         let unseen = self.error.or(finished).as_ref().and_then(output::trouble);

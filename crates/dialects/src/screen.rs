@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
@@ -21,6 +22,11 @@ pub trait Screen: Send {
 
     /// Something has been written down: connections and streams that begin and end, status, trouble.
     fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()>;
+
+    /// How long is waited before the end is shown: nothing is measured any more then, and a signal ends the program at once.
+    fn pause_before_end(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// The run is over.
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()>;

@@ -80,6 +80,7 @@ fn run(port: u16, tests: Vec<Test>) -> (Value, Option<String>) {
         peer: PeerKind::Lagscope,
         hosts: vec!["127.0.0.1".to_owned()],
         port,
+        family: None,
         tests: numbered.zip(tests).collect::<Vec<_>>().into(),
         assertions: Vec::new(),
         afterwards: Box::new(Vec::new),

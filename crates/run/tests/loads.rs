@@ -1,7 +1,5 @@
 //! ctsTraffic's and simpleperf's wires over real sockets: our client and our server against each other, and each against whoever says
 //! the bytes of the references, or does not. ctsTraffic: reference section 2; simpleperf: reference section 2.
-//!
-//! In one file: all do the same with two ends and a script, and differ in what is said.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

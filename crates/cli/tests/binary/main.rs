@@ -31,11 +31,11 @@ mod junit;
 #[cfg(test)]
 mod kept;
 mod kept_pings;
+#[cfg(target_os = "linux")]
+mod kinds;
 #[cfg(test)]
 mod lab;
 mod lagscope;
-#[cfg(target_os = "linux")]
-mod kinds;
 mod latency;
 mod latency_ends;
 mod latency_stamps;

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::thread;
 use std::time::Duration;
 
 use pathscope_core::journal::{Connection, Entry, Stream};
@@ -164,13 +163,14 @@ impl Screen for CtsScreen {
         due.map_or(Ok(()), |slice| self.status(&slice, out))
     }
 
+    fn pause_before_end(&self) -> Duration {
+        self.settings.pause_at_end_ms.map(Duration::from_millis).unwrap_or_default()
+    }
+
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
-        // Nothing is measured any more, and a signal ends the program at once.
-        let pause = self.settings.pause_at_end_ms.map(Duration::from_millis);
-        pause.into_iter().for_each(thread::sleep);
         if let Some((_, why)) = ending.failure {
             let at_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
             self.trouble(&rows::sentence(at_ns, why), out)?;

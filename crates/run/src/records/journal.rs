@@ -234,10 +234,14 @@ impl SessionJournal {
 
     /// A test's flows begin to move data: these are told one by one, each as it is said.
     pub fn started(&mut self, flows: &[Beginner], told_as: ToldAs, at: Tick) {
-        if !self.is_kept() || flows.is_empty() {
+        if !self.is_kept() {
             return;
         }
         (self.started, self.told_as) = (at, told_as);
+        if flows.is_empty() {
+            // None are told, or the first is yet to come.
+            return;
+        }
         let streams = flows.len() as u64;
         for Beginner { flow, addresses, .. } in flows {
             self.opened(*flow, *addresses, at);

@@ -119,6 +119,21 @@ fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
     }
 }
 
+#[test]
+fn a_test_that_begins_before_its_first_connection_tells_of_each_that_comes() {
+    let kept = Arc::new(Kept::default());
+    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    session.expect(names(), (Role::Server, [false; 2]), &one_after_the_other());
+    session.started(&[], ToldAs::Connections, clock::now());
+    session.opened(FlowId(0), [None; 2], clock::now());
+    session.departed(
+        FlowFacts { flow: FlowId(0), received_bytes: 9, ..FlowFacts::default() },
+        clock::now(),
+    );
+    let received: Vec<u64> = kept.closed().iter().map(|it| it.received_bytes).collect();
+    assert_eq!(received, [9]);
+}
+
 /// The first flow of a test.
 fn beginner() -> Beginner {
     Beginner { flow: FlowId(0), addresses: [None; 2], view: None }

@@ -52,7 +52,8 @@ impl<D: Talk> Driver<D> {
     pub(super) fn join(&mut self, stream: TcpStream, answer: &[u8], end: &mut impl End) {
         self.entered += 1;
         let Some(seat) = self.next_seat() else {
-            self.journal.step(|| "a connection came for which the test has no place, and was closed");
+            self.journal
+                .step(|| "a connection came for which the test has no place, and was closed");
             return;
         };
         if end.joins().is_err() {
