@@ -146,7 +146,9 @@ impl OsError {
         match self {
             Self::Listen { source, .. } => listen_remedy(source.kind()),
             Self::Connect { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
-                Some("start 'pathscope server' at the other end, or name its port with --port")
+                Some(
+                    "start the server at the other end ('pathscope server', or the program that --peer names), or name its port with --port",
+                )
             }
             Self::Connect { source, .. } if is_out_of_ports(source) => Some(
                 "every port that this machine may use towards it is taken, by connections that are open or \
