@@ -5,6 +5,8 @@
 //!
 //! In one file: what is written down of a connection from its begin to its end.
 
+mod views;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
@@ -30,8 +32,7 @@ use crate::messages::outcome::texts;
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
 
-/// Connections whose kernel is asked for every status row; asking a million would take a second.
-pub(crate) const ASKED: usize = 1_000;
+pub(crate) use self::views::{ASKED, Beginner};
 
 /// Which entries somebody reads: those that cost something to make are not made for nobody.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -153,16 +154,6 @@ const UNCONFIRMED: usize = 10_000;
 /// of it: it is told why, or finds out, within a second or two.
 const FAILED_WAITS: Duration = Duration::from_secs(3);
 
-/// A flow that begins with the test and is told.
-#[derive(Clone, Debug)]
-pub(crate) struct Beginner {
-    pub flow: FlowId,
-    /// Its own address and the other end's.
-    pub addresses: [Option<SocketAddr>; 2],
-    /// How the kernel sees its connection, where somebody reads rows of status.
-    pub view: Option<KernelView>,
-}
-
 /// A connection of the test that runs.
 struct Held {
     /// What it came to at this end, once it has ended; before that, which it is.
@@ -227,30 +218,6 @@ impl SessionJournal {
         self.journal.is_kept()
     }
 
-    /// Whether somebody reads rows of status.
-    pub fn tells_status(&self) -> bool {
-        self.journal.wants().status
-    }
-
-    /// A test's flows begin to move data: these are told one by one, each as it is said.
-    pub fn started(&mut self, flows: &[Beginner], told_as: ToldAs, at: Tick) {
-        if !self.is_kept() {
-            return;
-        }
-        (self.started, self.told_as) = (at, told_as);
-        if flows.is_empty() {
-            // None are told, or the first is yet to come.
-            return;
-        }
-        let streams = flows.len() as u64;
-        for Beginner { flow, addresses, .. } in flows {
-            self.opened(*flow, *addresses, at);
-        }
-        let views = flows.iter().filter_map(|it| Some((it.flow, it.view?)));
-        self.views.insert(None, views.collect());
-        self.status(at, &StreamStatus { streams, ..StreamStatus::default() });
-    }
-
     /// These streams are over, now or at the time beside each.
     pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
         for (at, stream) in streams {
@@ -266,14 +233,6 @@ impl SessionJournal {
         self.write(at, |at_ns, session| {
             entry(Box::new(Stream { at_ns, time_ns, receives, session, ..stream }))
         });
-    }
-
-    /// A worker reports how the kernel sees the first of its connections that are open.
-    pub fn saw(&mut self, worker: usize, views: Box<[(FlowId, KernelView)]>) {
-        self.views.remove(&None);
-        if !views.is_empty() || self.views.contains_key(&Some(worker)) {
-            self.views.insert(Some(worker), views);
-        }
     }
 
     /// A flow begins to move data between these addresses.
@@ -539,18 +498,6 @@ impl SessionJournal {
         self.write(at, |at_ns, session| {
             entry(Box::new(Connection { at_ns, time_ns, facts, session }))
         });
-    }
-
-    /// How the kernel saw connections that are open, as workers last reported; of those that await word, what it had sent again.
-    fn views(&self) -> Vec<KernelView> {
-        let is_open = |flow| self.connections.get(flow).is_some_and(|held| held.until.is_none());
-        let seen = self.views.values().flatten();
-        let open = seen.filter(|(flow, _)| is_open(flow)).map(|&(_, view)| view);
-        let over = self.connections.values().filter(|held| held.until.is_some());
-        let sent_again = over.filter_map(|held| held.facts.tcp.as_ref()?.retransmits);
-        let over = sent_again
-            .map(|again| KernelView { retransmits: Some(again), ..KernelView::default() });
-        open.chain(over).collect()
     }
 
     fn status(&self, at: Tick, status: &StreamStatus) {

@@ -7,6 +7,7 @@
 //! In one file: it is one loop, and what it carries out in the order in which that comes up.
 
 mod absence;
+mod begin;
 mod carrier;
 mod control;
 mod joined;
@@ -36,7 +37,6 @@ use pathscope_peers::dialogue::STOP_TAKES;
 pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard, INCOMING_BYTES};
 use self::salvage::Salvage;
-use self::substitutions::both_ends;
 pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
 use crate::messages::door::Door;
@@ -48,7 +48,6 @@ use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest, begun_as};
 use crate::threads::lock;
 use crate::workers::placement::Means;
-use crate::workers::worker::Tells;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -492,42 +491,6 @@ impl<D: Talk> Driver<D> {
     /// What there is for the workers of this end.
     const fn means(&self) -> Means {
         Means { cpus: self.cpus, spinning: self.spinning }
-    }
-
-    fn start(&mut self, end: &mut impl End) {
-        let now = clock::now();
-        let Some(test) = &mut self.test else { return };
-        // The server may want to hear of each, too.
-        let tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        let consents = self.dialogue.peer_consents();
-        let tells = Tells {
-            departures: tells_departures,
-            rows: self.journal.is_kept(),
-            status: self.journal.tells_status(),
-        };
-        let terms = (consents, self.conventions, tells);
-        match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
-            Ok(told) => {
-                let chosen = both_ends(self.role, &test.substitutions(), &self.there);
-                if let Some(duration) = test.test.duration_ns() {
-                    self.abandon_at = now + duration.duration() + STALLED;
-                }
-                self.journal.started(&told, test.test.plan.told_as(self.role), now);
-                if self.journal.wants_progress() {
-                    test.tell_flows();
-                }
-                self.journal.step(|| "all connections are attached; the test begins");
-                for Substitution { what, asked, ran, why } in &chosen {
-                    self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
-                }
-                end.started(now, chosen);
-            }
-            Err(error) => {
-                self.give_up(error);
-                // Where nothing runs, nothing will say that it is over.
-                self.check_over(end);
-            }
-        }
     }
 
     /// This end cannot go on: the other end is told, and what runs is ended.

@@ -1,0 +1,46 @@
+//! A test begins at this end: what is told of it, when its flows are ended by force, and what was chosen.
+
+use pathscope_core::id::Role;
+use pathscope_core::record::Substitution;
+use pathscope_os::clock;
+
+use super::substitutions::both_ends;
+use super::{Driver, End, STALLED, Talk};
+use crate::workers::worker::Tells;
+
+impl<D: Talk> Driver<D> {
+    pub(super) fn start(&mut self, end: &mut impl End) {
+        let now = clock::now();
+        let Some(test) = &mut self.test else { return };
+        let (consents, is_kept) = (self.dialogue.peer_consents(), self.journal.is_kept());
+        let tells = Tells {
+            // The server may want to hear of each, too.
+            departures: is_kept || self.role == Role::Client,
+            rows: is_kept,
+            status: self.journal.tells_status(),
+        };
+        let terms = (consents, self.conventions, tells);
+        match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
+            Ok(told) => {
+                let chosen = both_ends(self.role, &test.substitutions(), &self.there);
+                if let Some(duration) = test.test.duration_ns() {
+                    self.abandon_at = now + duration.duration() + STALLED;
+                }
+                self.journal.started(&told, test.test.plan.told_as(self.role), now);
+                if self.journal.wants_progress() {
+                    test.tell_flows();
+                }
+                self.journal.step(|| "all connections are attached; the test begins");
+                for Substitution { what, asked, ran, why } in &chosen {
+                    self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
+                }
+                end.started(now, chosen);
+            }
+            Err(error) => {
+                self.give_up(error);
+                // Where nothing runs, nothing will say that it is over.
+                self.check_over(end);
+            }
+        }
+    }
+}
