@@ -102,7 +102,8 @@ fn reports_follow_each_other_without_a_gap_and_count_every_byte_once() {
 fn who_asks_is_told_what_went_through_each_flow() {
     everywhere(|engine, wait| {
         let (here, there) = pair(STREAM, &Settings::default());
-        let bytes = 3 << 20;
+        // More than buffers hold: the sender is still there when it is told.
+        let bytes = 64 << 20;
         let sender = Stream::new(0, bytes, 0);
         let sender = start(engine, terms(wait, STREAM), vec![(sender, vec![here])], Bench::new());
         sender.remote.send(Command::TellFlows);
