@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::{Each, Entry, Ping};
+use pathscope_modes::document::Document;
 
 use super::BANNER;
 use super::latencies::{Latencies, PERCENTILES};
@@ -14,6 +15,8 @@ use super::words::{Role, Settings};
 use crate::screen::{Beginning, End, Ending, Screen, Wants};
 
 const LINE: &str = "---------------------------------------------------------";
+/// What is found where pings came faster than they were told of: what is printed is of the others.
+const UNCOUNTED: &str = "samples_dropped";
 /// An address is in use, as Linux numbers it.
 const ADDRESS_IN_USE: u32 = 98;
 
@@ -161,7 +164,7 @@ impl LagscopeScreen {
             }
             writeln!(out, "test interval (sec):\t\t {}", settings.interval_s)?;
             if let Some(ranges) = settings.histogram {
-                writeln!(out, "histogram report:\t\t enabled")?;
+                writeln!(out, "histogram report:\t\t\t enabled")?;
                 writeln!(out, "histogram 1st interval start at: {}", ranges.start_us)?;
                 writeln!(out, "histogram length of intervals:\t {}", ranges.width_us)?;
                 writeln!(out, "histogram count of intervals:\t {}", ranges.count)?;
@@ -172,13 +175,23 @@ impl LagscopeScreen {
     }
 
     /// What a sender prints at its end.
-    fn tell_results(&self, clock: &Clock, out: &mut dyn Write) -> io::Result<()> {
+    fn tell_results(
+        &self,
+        clock: &Clock,
+        document: Option<&Document>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let Self { settings, latencies, server, .. } = self;
         writeln!(out, "{clock} INFO: TEST COMPLETED.")?;
         writeln!(out, "{clock} INFO: Ping statistics for {server}:")?;
         writeln!(out, "{clock} INFO: \t  Number of successful Pings: {}", latencies.pings())?;
         if self.lost > 0 {
             writeln!(out, "{clock} INFO: \t  Number of lost Pings: {}", self.lost)?;
+        }
+        let measurements = document.into_iter().flat_map(Document::all_measurements);
+        let mut caveats = measurements.flat_map(|measurement| &measurement.client.caveats);
+        if let Some(caveat) = caveats.find(|caveat| caveat.name == UNCOUNTED) {
+            writeln!(out, "{clock} INFO: {}", caveat.text)?;
         }
         let Some([least, most, mean]) = latencies.summary_us() else { return Ok(()) };
         writeln!(
@@ -271,7 +284,7 @@ impl Screen for LagscopeScreen {
             None => {}
         }
         if self.settings.role == Role::Sender && self.first_ns.is_some() {
-            self.tell_results(&clock, out)?;
+            self.tell_results(&clock, ending.document, out)?;
         }
         Ok(())
     }
@@ -291,3 +304,6 @@ impl fmt::Display for Clock {
         write!(formatter, "{hours:02}:{minutes:02}:{:02}", seconds % 60)
     }
 }
+
+#[cfg(test)]
+mod tests;
