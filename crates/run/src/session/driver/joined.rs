@@ -30,11 +30,8 @@ impl<D: Talk> Driver<D> {
 
     /// Where they do, nobody says that no more will: none being there for a while does.
     pub(super) fn see_who_is_there(&mut self) {
-        let is_deserted = self.admits() && self.is_running() && {
-            let present = self.test.as_ref().map_or(0, |test| test.present());
-            present == 0
-        };
-        if !is_deserted {
+        let is_deserted = self.test.as_ref().is_some_and(|test| test.present() == 0);
+        if !(is_deserted && self.admits() && self.is_running()) {
             self.deserted_at = Tick::NEVER;
             return;
         }
@@ -72,6 +69,11 @@ impl<D: Talk> Driver<D> {
                 socket: FlowSocket::Open(socket),
                 arrival: Arrival::default(),
             },
+            // Others that are there go on.
+            Err(error) if self.admits() => {
+                self.journal.step(|| format!("a connection came and was gone again: {error}"));
+                return;
+            }
             Err(error) => SessionMessage::AttachFailed(error),
         };
         self.joined += 1;
