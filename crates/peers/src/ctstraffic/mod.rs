@@ -66,6 +66,10 @@ const fn numbers() -> [u8; PERIOD] {
     numbers
 }
 
+fn digit(value: u8) -> char {
+    char::from_digit(value.into(), 16).unwrap_or_default()
+}
+
 /// What a connection is called that drew this: a UUID of version 4 as text, and a zero.
 fn name_of(mut drawn: [u8; 16]) -> Vec<u8> {
     drawn[6] = drawn[6] & 0x0f | 0x40;
@@ -75,7 +79,7 @@ fn name_of(mut drawn: [u8; 16]) -> Vec<u8> {
         if matches!(place, 4 | 6 | 8 | 10) {
             name.push('-');
         }
-        name.push_str(&format!("{byte:02x}"));
+        name.extend([byte >> 4, byte & 0xf].map(digit));
     }
     name.push('\0');
     name.into_bytes()

@@ -143,6 +143,7 @@ fn loads_and_pings_of_any_extent_are_carried_and_nothing_that_has_to_be_told_of(
             let shape = Shape { iterations: Iterations::Times(2), ..load.shape };
             let replaced = alone(GoodputPlan { shape, ..load.clone() });
             assert!(carries(&replaced).is_err(), "{name}: replaced");
+            assert_eq!(carries_to(&replaced, ALONE), Ok(()), "{name}: each ends by itself");
         } else {
             assert_eq!(carries(&over_tcp), Ok(()), "{name}");
         }
@@ -191,4 +192,54 @@ fn a_stop_has_flows_end_and_a_second_one_waits_for_none() {
     let end = asked(&mut server);
     assert!(end.len() == 2 && end[1].contains("did not end within"), "{end:?}");
     assert_eq!(server.deadline(), None);
+}
+
+/// Each connection says for itself that it is over.
+const ALONE: StreamEnd = StreamEnd::Word(&pathscope_modes::conventions::Parting {
+    said: b"end",
+    answer: b"it ended",
+    message_bytes: 1,
+});
+
+/// A load whose connections follow one another.
+fn replaced(times: Iterations) -> Test {
+    let words = pathscope_modes::load::LoadArgs::usual();
+    let mut load = GoodputPlan::of(words).expect("it can be run");
+    load.extent = pathscope_modes::load::Extent::TransferBytes(Bytes(9));
+    load.warm_up_ns = Period(0);
+    load.connections = 3;
+    load.shape.iterations = times;
+    Test::new(load.into(), None, Period::from_millis(100))
+}
+
+#[test]
+fn connections_that_follow_one_another_are_awaited_at_the_client_and_taken_as_they_come_at_the_server()
+ {
+    let mut client = InBand::client("toy", TOKEN, None);
+    client.propose(replaced(Iterations::Times(5)), NOW);
+    assert_eq!(asked(&mut client), ["open true"]);
+    (0..2).for_each(|flow| attach(&mut client, flow));
+    assert!(client.output().is_none(), "one of those that are there at once is still to come");
+    attach(&mut client, 2);
+    assert_eq!(asked(&mut client), ["start"]);
+
+    let test = replaced(Iterations::Forever);
+    assert_eq!(further_connections(&test), u64::MAX);
+    assert_eq!(further_connections(&pings(4, 5)), 3);
+    let settings = ServerSettings {
+        identity: None,
+        host: Host::default(),
+        limits: Limits::NONE,
+        congestion_controls: Vec::new(),
+        wants_ends: false,
+        stated: Some(test),
+    };
+    let mut server = InBand::server_of(("toy", ALONE), TOKEN, &settings);
+    server.input(Input::Prepared(Vec::new()), NOW);
+    assert_eq!(asked(&mut server), ["prepare true", "start"], "nobody is waited for");
+    server.input(Input::Over(Box::default()), NOW);
+    assert_eq!(asked(&mut server), ["test over", "end: well"]);
+    let mut server = InBand::server("toy", TOKEN, &settings);
+    let end = asked(&mut server);
+    assert!(end.len() == 1 && end[0].contains("no connection can be replaced"), "{end:?}");
 }

@@ -4,6 +4,7 @@ use pathscope_flow::Gather;
 use pathscope_modes::pattern::StreamKey;
 
 use super::*;
+use crate::attach::AttachStream as _;
 use crate::operator::OperatorWords as _;
 
 #[test]
@@ -36,7 +37,6 @@ fn the_words_at_the_end_are_these() {
         lane: pathscope_core::id::Lane::ONLY,
     };
     let attaching = Simpleperf::attach_stream(seat, None, None);
-    use crate::attach::AttachStream as _;
     assert_eq!((attaching.opening(), attaching.missing_bytes()), (Vec::new(), 0));
 }
 

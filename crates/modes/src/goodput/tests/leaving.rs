@@ -49,7 +49,7 @@ fn what_both_know_ends_with_equal_counts_and_the_server_s_word_is_none_of_them()
             let outcome = sim.run(LATE);
             let (up, down) = agreed(&sim, FLOW, &outcome);
             assert_eq!(up + down, bytes, "{pattern:?}");
-            assert_eq!(sim.client(FLOW).is_cut(), false);
+            assert!(!sim.client(FLOW).is_cut());
             let down_on_the_wire = sim.traffic(FLOW, Lane::ONLY, Role::Server).entered;
             assert_eq!(down_on_the_wire, down + 4, "{pattern:?}");
         }
