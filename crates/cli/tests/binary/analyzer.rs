@@ -54,8 +54,17 @@ fn our_client_measures_its_server_and_finds_what_that_did_not_answer() {
     let Some(mut server) = python("mla_server.py", &["10"]) else { return };
     let line = server.await_stdout("listening on");
     let host = line.rsplit(' ').next().expect("an address");
-    let words =
-        ["multipath", host, "--peer", "mla", "--duration", "500ms", "--rate", "5242880", "--json"];
+    let words = [
+        "multipath",
+        host,
+        "--peer",
+        "mla",
+        "--duration",
+        "500ms",
+        "--rate",
+        "5242880bit",
+        "--json",
+    ];
     let ran = Running::start(pathscope(&words)).finish();
     let document: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.said()));

@@ -9,6 +9,7 @@ use crate::common::{Running, Server, pathscope};
 
 /// A stream of half a megabit in frames of two datagrams.
 const BITS: &str = "500000";
+const RATE: &str = "500kbit";
 const FRAME_RATE: &str = "25";
 const SECONDS: &str = "2";
 const FRAMES: u64 = 50;
@@ -30,7 +31,7 @@ fn server(stated: &[&str]) -> (Running, u16) {
 fn its_client_has_every_frame_of_our_server_whole() {
     let stated = [
         "--ctstraffic-bits-per-second",
-        BITS,
+        RATE,
         "--ctstraffic-frame-rate",
         FRAME_RATE,
         "--ctstraffic-stream-length",
@@ -67,7 +68,7 @@ fn our_client_measures_its_server_which_hears_the_second_question() {
     let Some(mut server) = python("ctstraffic_stream_server.py", &words) else { return };
     let line = server.await_stdout("listening on");
     let host = line.rsplit(' ').next().expect("an address");
-    let words = ["media", host, "--peer", "ctstraffic", "--rate", BITS, "--frame-rate", FRAME_RATE];
+    let words = ["media", host, "--peer", "ctstraffic", "--rate", RATE, "--frame-rate", FRAME_RATE];
     let words = [&words[..], &["--duration", "2s", "--buffer-depth", "5s", "--json"]].concat();
     let ran = Running::start(pathscope(&words)).finish();
     let document: Value =
