@@ -30,8 +30,15 @@ fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<Check> {
                 first.datagram, first.frame, first.flow, first.offset_bytes
             )
         });
+    // What no datagram of this plan can be, in every frame.
+    let is_other = ends.reports().any(|end| end.are_unnumbered && end.frames.played() == 0);
+    let advice = if is_other {
+        "; no frame came whole, as where the server was told another rate, frame rate or largest datagram than this end"
+    } else {
+        ""
+    };
     let wrong = (damaged > 0)
-        .then(|| format!("{} came with wrong bytes{first}", counted(damaged, "datagram")));
+        .then(|| format!("{} came with wrong bytes{first}{advice}", counted(damaged, "datagram")));
     let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
     let right =
         format!("all bytes of {} are the bytes that were sent", counted(received, "datagram"));
