@@ -146,6 +146,12 @@ impl Screen for CtsScreen {
     }
 
     fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
+        if let Entry::Closed(connection) = entry
+            && self.settings.cuts(connection)
+        {
+            self.totals.cut_off(connection.at_ns);
+            return Ok(());
+        }
         let due = self.totals.hear(entry);
         match entry {
             Entry::Opened(connection) => self.connection_line(&rows::opened(connection), out)?,

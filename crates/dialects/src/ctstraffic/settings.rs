@@ -1,6 +1,8 @@
 //! What a command line of ctsTraffic asks for: values, and what follows from them. How they are typed is in `read`, what they are as
 //! words of ours in `translate`.
 
+use pathscope_core::journal::Connection;
+
 use super::grammar::Range;
 
 /// All of it.
@@ -200,6 +202,14 @@ impl Log {
 }
 
 impl Settings {
+    /// Whether a connection ended well before it had moved all that it was to: by the end of the run, and by nobody's fault.
+    pub fn cuts(&self, connection: &Connection) -> bool {
+        let facts = &connection.facts;
+        let moved = facts.sent_bytes.saturating_add(facts.received_bytes);
+        let Traffic::Tcp(tcp) = &self.traffic else { return false };
+        facts.error.is_none() && moved < tcp.transfer.low
+    }
+
     /// Whether it is a stream of frames.
     pub const fn is_udp(&self) -> bool {
         matches!(self.traffic, Traffic::Udp(_))

@@ -92,6 +92,12 @@ impl Totals {
         }
     }
 
+    /// A connection was cut off by the end of the run: it has neither gone well nor failed.
+    pub fn cut_off(&mut self, at_ns: u64) {
+        self.slice.in_flight = self.slice.in_flight.saturating_sub(1);
+        self.heard(at_ns);
+    }
+
     fn add(&mut self, (sent, received): (u64, u64), frames: &Frames) {
         let (slice, all) = (&mut self.slice, &mut self.frames);
         for (sum, more) in [

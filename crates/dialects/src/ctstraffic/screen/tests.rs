@@ -104,7 +104,9 @@ SendBytes[1000] SendBps[4000] RecvBytes[0] RecvBps[0] Time[250 ms]
 
 #[test]
 fn each_level_shows_what_it_always_has() {
-    let at = |level: u8| shown(&format!("-target:a -consoleverbosity:{level}"), &entries(), None).0;
+    let at = |level: u8| {
+        shown(&format!("-target:a -transfer:1000 -consoleverbosity:{level}"), &entries(), None).0
+    };
     let legend = banner::legend(false);
     assert_eq!(at(0), SUMMARY);
     assert_eq!(at(1), format!("{legend}{TABLE}{SUMMARY}"));
@@ -126,7 +128,7 @@ fn the_header_comes_again_after_forty_rows() {
 
 #[test]
 fn files_of_csv_have_rows_and_nothing_else() {
-    let words = "-target:a -statusfilename:s.csv -connectionfilename:c.CSV -errorfilename:e.txt -tcpinfofilename:t.csv";
+    let words = "-target:a -transfer:1000 -statusfilename:s.csv -connectionfilename:c.CSV -errorfilename:e.txt -tcpinfofilename:t.csv";
     let files = shown(words, &entries(), None).1;
     assert_eq!(
         files[0],
@@ -143,7 +145,7 @@ fn files_of_csv_have_rows_and_nothing_else() {
 
 #[test]
 fn files_of_text_have_what_is_shown_and_may_be_one() {
-    let words = "-target:a -consoleverbosity:0 -statusfilename:a.txt -connectionfilename:a.txt -errorfilename:a.txt";
+    let words = "-target:a -transfer:1000 -consoleverbosity:0 -statusfilename:a.txt -connectionfilename:a.txt -errorfilename:a.txt";
     let files = shown(words, &entries(), None).1;
     let [file] = &files[..] else { panic!("one file, and not {}", files.len()) };
     for part in
@@ -152,6 +154,15 @@ fn files_of_text_have_what_is_shown_and_may_be_one() {
         assert_eq!(file.matches(part).count(), 1, "{part} is not in {file}");
     }
     assert!(file.contains("Configured Settings"), "{file}");
+}
+
+#[test]
+fn what_the_end_of_the_run_cut_off_has_neither_gone_well_nor_failed() {
+    let words = "-target:a -transfer:1001 -consoleverbosity:3 -connectionfilename:c.csv";
+    let (text, files) = shown(words, &entries(), None);
+    assert!(text.contains("SuccessfulConnections [0]   NetworkErrors [1]"), "{text}");
+    assert!(!text.contains("TCP connection succeeded"), "{text}");
+    assert_eq!(files[0].lines().count(), 2, "{files:?}");
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 
 use super::super::read;
-use super::*;
 
 fn said(line: &str) -> (String, Vec<String>) {
     let words: Vec<&str> = line.split_whitespace().collect();
