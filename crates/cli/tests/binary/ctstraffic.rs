@@ -173,6 +173,41 @@ fn a_run_ends_when_its_time_is_up() {
 }
 
 #[test]
+fn the_stream_of_the_guide_is_played_and_its_files_are_written() {
+    const STREAM: &str = "-protocol:udp -bitspersecond:1000000 -framerate:60 -bufferdepth:1 -streamlength:1 -consoleverbosity:1";
+    let port = free_port();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [status, connection, jitter] =
+        ["udpclient.csv", "udpconnection.csv", "jitter.csv"].map(|name| folder.path().join(name));
+    let server = server(port, STREAM);
+    let files = format!(
+        "-connections:1 -iterations:1 -statusfilename:{} -connectionfilename:{} -jitterfilename:{}",
+        status.display(),
+        connection.display(),
+        jitter.display()
+    );
+    let ran = client(port, &format!("{STREAM} {files}")).exits(0);
+    for line in [
+        "\tUDP Stream StreamLength: 1 seconds (60 frames)",
+        " TimeSlice       Bits/Sec    Streams   Completed   Dropped   Repeated    Errors",
+    ] {
+        assert!(ran.stdout.lines().any(|it| it == line), "'{line}' is missing: {}", ran.said());
+    }
+    let labels = ["Successful", "Dropped", "Duplicate", "Error"];
+    let frames = labels.map(|how| total(&ran, &format!("Total {how} Frames")));
+    assert_eq!(frames.iter().sum::<u64>(), 60, "{}", ran.said());
+    assert_eq!(ended(&ran), [1, 0, 0], "{}", ran.said());
+    assert_eq!(rows(&status)[0][1], "Bits/Sec");
+    let connection = rows(&connection);
+    assert_eq!((connection.len(), connection[1][8].as_str()), (2, "Succeeded"), "{connection:?}");
+    let jitter = std::fs::read_to_string(&jitter).expect("it was written");
+    assert!(jitter.starts_with("SequenceNumber,SenderQpc,SenderQpf,ReceiverQpc,"), "{jitter}");
+    assert_eq!(jitter.lines().count(), 61, "{jitter}");
+    server.signal("INT");
+    server.finish();
+}
+
+#[test]
 fn what_has_no_effect_is_named_once_and_what_is_wrong_is_refused_with_its_word() {
     let port = free_port();
     let server = server(port, "-consoleverbosity:1 -transfer:1000 -acc:accept -prepostsends:0");
