@@ -17,7 +17,9 @@ impl Csv {
         let mut rows = "Sequence number".to_owned();
         for path in ["Primary", "Secondary"] {
             for what in ["Send", "Echo", "Receive"] {
-                rows.push_str(&format!(", {path} {what} timestamp (microsec)"));
+                for part in [", ", path, " ", what, " timestamp (microsec)"] {
+                    rows.push_str(part);
+                }
             }
         }
         rows.push('\n');

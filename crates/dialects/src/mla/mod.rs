@@ -6,6 +6,7 @@ mod screen;
 mod statistics;
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 
 use self::options::{Asked, ClientOptions, Options, Side};
 use self::screen::MlaScreen;
@@ -74,7 +75,8 @@ fn help() -> String {
                     MultipathLatencyAnalyzer -target:<addr or name> [options]\n\n"
         .to_owned();
     for (form, about) in options::OPTIONS {
-        help.push_str(&format!("  {form:<26} {about}\n"));
+        // Text takes whatever is written to it.
+        let _ = writeln!(help, "  {form:<26} {about}");
     }
     help
 }

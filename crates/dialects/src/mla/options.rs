@@ -1,4 +1,4 @@
-//! What a line of MultipathLatencyAnalyzer asks for: `-name:value`, with its defaults and its limits. Not here: what that is in
+//! What a line of `MultipathLatencyAnalyzer` asks for: `-name:value`, with its defaults and its limits. Not here: what that is in
 //! words of ours.
 
 use std::ffi::OsString;
@@ -215,7 +215,7 @@ pub(super) mod tests {
     fn client(words: &str) -> ClientOptions {
         match asked(words).side {
             Side::Client(client) => client,
-            other => panic!("{words}: {other:?}"),
+            Side::Server { .. } => panic!("{words}: it is no server"),
         }
     }
 

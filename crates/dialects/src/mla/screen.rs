@@ -1,4 +1,4 @@
-//! What MultipathLatencyAnalyzer's user sees: its log by levels, and its page of statistics at the end of a client's run.
+//! What a user of `MultipathLatencyAnalyzer` sees: its log by levels, and its page of statistics at the end of a client's run.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -67,18 +67,19 @@ impl MlaScreen {
             self.csv.iter_mut().for_each(|csv| csv.add(number, &paths));
         }
     }
+}
 
-    fn path(&self, change: &PathChange, out: &mut dyn Write) -> io::Result<()> {
-        let which = match change.path {
-            None => "Interfaces",
-            Some(0) => "Primary interface",
-            Some(1) => "Secondary interface",
-            Some(_) => "Further interface",
-        };
-        let PathChange { interface, what, why, .. } = change;
-        let name = if interface.is_empty() { String::new() } else { format!(" {interface}") };
-        writeln!(out, "[{}] {which}{name} {what}: {why}", clock(change.at_ns))
-    }
+/// What becomes of a path, as this tool calls it.
+fn tell_path(change: &PathChange, out: &mut dyn Write) -> io::Result<()> {
+    let which = match change.path {
+        None => "Interfaces",
+        Some(0) => "Primary interface",
+        Some(1) => "Secondary interface",
+        Some(_) => "Further interface",
+    };
+    let PathChange { interface, what, why, .. } = change;
+    let name = if interface.is_empty() { String::new() } else { format!(" {interface}") };
+    writeln!(out, "[{}] {which}{name} {what}: {why}", clock(change.at_ns))
 }
 
 impl Screen for MlaScreen {
@@ -106,14 +107,14 @@ impl Screen for MlaScreen {
     fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
         match entry {
             Entry::Each(all) => {
-                for each in all.iter() {
+                for each in all {
                     if let Each::Leg(leg) = each {
                         self.leg(leg);
                     }
                 }
                 Ok(())
             }
-            Entry::Path(change) if self.log_level >= INTERFACES => self.path(change, out),
+            Entry::Path(change) if self.log_level >= INTERFACES => tell_path(change, out),
             Entry::Trouble(trouble) if self.log_level >= INTERFACES => {
                 writeln!(out, "[{}] {}", clock(trouble.at_ns), trouble.text)
             }

@@ -1,4 +1,4 @@
-//! The figures of MultipathLatencyAnalyzer by its own rules, from the stamps of every datagram, and its page of them.
+//! The figures of `MultipathLatencyAnalyzer` by its own rules, from the stamps of every datagram, and its page of them.
 //!
 //! Not here: pathscope's own figures of the same test, which stand in its document and follow other rules: of percentiles, of
 //! what was saved over the same datagrams alone, of lateness.

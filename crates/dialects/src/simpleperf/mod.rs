@@ -6,6 +6,7 @@ mod rows;
 mod screen;
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 
 use self::options::{Asked, ClientOptions, ServerOptions};
 use self::screen::{ClientScreen, ServerScreen};
@@ -94,7 +95,8 @@ fn help() -> String {
     for (flag, about) in options::FLAGS.iter().zip(options::HELP) {
         let value = flag.value.map_or_else(String::new, |value| format!(" {value}"));
         let form = format!("{}{value}", argparse::name(flag));
-        help.push_str(&format!("  {form:<28} {about}\n"));
+        // Text takes whatever is written to it.
+        let _ = writeln!(help, "  {form:<28} {about}");
     }
     help
 }
