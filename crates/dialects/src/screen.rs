@@ -49,6 +49,7 @@ pub trait Screen: Send {
 }
 
 /// Which entries are made at all that cost something to make.
+#[expect(clippy::struct_excessive_bools, reason = "each is wanted or not, whatever the others are")]
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Wants {
     /// Rows of status, in each report interval.

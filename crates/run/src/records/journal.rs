@@ -35,6 +35,7 @@ use crate::records::names::FlowNames;
 pub(crate) use self::views::{ASKED, Beginner};
 
 /// Which entries somebody reads: those that cost something to make are not made for nobody.
+#[expect(clippy::struct_excessive_bools, reason = "each is wanted or not, whatever the others are")]
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Wants {
     /// Rows of status, for which the kernel is asked about every connection.
