@@ -12,7 +12,7 @@ pub(crate) struct Door(Arc<AtomicU64>);
 impl Door {
     /// One more is let in, and word of it follows. Not where it is closed.
     pub fn enter(&self) -> bool {
-        let more = |entered| (entered != CLOSED).then_some(entered + 1);
+        let more = |entered| (entered != CLOSED).then(|| entered + 1);
         self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
     }
 
