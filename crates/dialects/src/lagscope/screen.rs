@@ -152,15 +152,12 @@ impl LagscopeScreen {
         }
         writeln!(out, "message size (bytes):\t\t {}", settings.size)?;
         if is_sender {
-            match settings.duration_s {
-                Some(seconds) => {
-                    writeln!(out, "test mode:\t\t\t TIME DURATION")?;
-                    writeln!(out, "test duration (sec):\t\t {seconds}")?;
-                }
-                None => {
-                    writeln!(out, "test mode:\t\t\t PING ITERATION")?;
-                    writeln!(out, "test iteration:\t\t\t {}", settings.pings)?;
-                }
+            if let Some(seconds) = settings.duration_s {
+                writeln!(out, "test mode:\t\t\t TIME DURATION")?;
+                writeln!(out, "test duration (sec):\t\t {seconds}")?;
+            } else {
+                writeln!(out, "test mode:\t\t\t PING ITERATION")?;
+                writeln!(out, "test iteration:\t\t\t {}", settings.pings)?;
             }
             writeln!(out, "test interval (sec):\t\t {}", settings.interval_s)?;
             if let Some(ranges) = settings.histogram {
@@ -278,7 +275,7 @@ impl Screen for LagscopeScreen {
         let clock = Clock(ending.wall_unix_ns);
         match ending.failure {
             Some((Failure::Interrupted, _)) => {
-                writeln!(out, "{clock} INFO: Interrupted by Ctrl+C")?
+                writeln!(out, "{clock} INFO: Interrupted by Ctrl+C")?;
             }
             Some((_, text)) => writeln!(out, "{clock} ERR : {text}")?,
             None => {}

@@ -15,6 +15,7 @@ pub(super) enum Role {
 }
 
 /// All that can be said, with its defaults.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Settings {
     pub role: Role,
@@ -120,6 +121,7 @@ fn unknown(word: &str) -> Fault {
 }
 
 /// What was said so far.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Debug, Default)]
 struct Parser {
     sender: Option<String>,

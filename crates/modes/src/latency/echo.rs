@@ -200,9 +200,12 @@ impl EchoFlow {
 
     fn is_done(&self) -> bool {
         // The client's total is of bytes of pings.
-        let total = |sent: u64| match self.knows_length() {
-            true => sent / self.content.ping as u64 * self.content.echo as u64,
-            false => sent,
+        let total = |sent: u64| {
+            if self.knows_length() {
+                sent / self.content.ping as u64 * self.content.echo as u64
+            } else {
+                sent
+            }
         };
         let all_echoed = || self.total.is_some_and(|sent| self.echoed >= total(sent));
         self.lingered || self.transport == Transport::Stream && all_echoed()

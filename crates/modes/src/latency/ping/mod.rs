@@ -320,17 +320,14 @@ impl Machine for PingFlow {
         meta: RecvMeta,
         now: Tick,
     ) -> Consumed {
-        match meta.stride {
-            Some(stride) => {
-                bytes
-                    .chunks(stride.get())
-                    .for_each(|datagram| self.datagram(shared, datagram, meta.stamp, now));
-            }
-            None => {
-                let pings = self.opened(&shared.plan, bytes, now);
-                if !pings.is_empty() {
-                    self.stream(shared, pings, now);
-                }
+        if let Some(stride) = meta.stride {
+            bytes
+                .chunks(stride.get())
+                .for_each(|datagram| self.datagram(shared, datagram, meta.stamp, now));
+        } else {
+            let pings = self.opened(&shared.plan, bytes, now);
+            if !pings.is_empty() {
+                self.stream(shared, pings, now);
             }
         }
         Consumed(bytes.len())
