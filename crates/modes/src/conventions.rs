@@ -68,7 +68,7 @@ pub enum Framing {
     /// As pathscope does it, in each mode.
     #[default]
     Own,
-    /// As MultipathLatencyAnalyzer does it, in a test of paths.
+    /// As `MultipathLatencyAnalyzer` does it, in a test of paths.
     Bare,
     /// As ctsTraffic does it, in a test of streams of frames: which datagram of its frame one is, nobody says.
     Frames,

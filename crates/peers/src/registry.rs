@@ -356,7 +356,7 @@ peers! {
     Native(Native) as native;
     /// lagscope.
     Lagscope(crate::lagscope::Lagscope) as lagscope;
-    /// MultipathLatencyAnalyzer.
+    /// `MultipathLatencyAnalyzer`.
     Mla(crate::mla::Mla) as mla;
     /// ctsTraffic.
     CtsTraffic(crate::ctstraffic::CtsTraffic) as ctstraffic;

@@ -1,4 +1,4 @@
-//! MultipathLatencyAnalyzer over real sockets: our client and our server with each other, and each datagram that a server may be sent.
+//! `MultipathLatencyAnalyzer` over real sockets: our client and our server with each other, and each datagram that a server may be sent.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;

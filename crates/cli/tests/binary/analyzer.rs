@@ -1,4 +1,4 @@
-//! MultipathLatencyAnalyzer in both roles, against small programs in Python that share no code with us.
+//! `MultipathLatencyAnalyzer` in both roles, against small programs in Python that share no code with us.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The datagrams of MultipathLatencyAnalyzer, which echo themselves with a single stamp: as they stand on the wire, and by which rules
+//! The datagrams of `MultipathLatencyAnalyzer`, which echo themselves with a single stamp: as they stand on the wire, and by which rules
 //! they are answered. Not here: sockets, and what a datagram means to a test.
 //!
 //! ```text

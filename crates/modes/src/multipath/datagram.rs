@@ -4,7 +4,7 @@
 //! 4 its echo. The number is the same on every lane. The filler is the flow's stream at position number × size + 48; an echo
 //! has it, too.
 //!
-//! With a server of MultipathLatencyAnalyzer they are laid out as its own are (`conventions/bare`): a lane is known by its socket alone,
+//! With a server of `MultipathLatencyAnalyzer` they are laid out as its own are (`conventions/bare`): a lane is known by its socket alone,
 //! and the server writes one stamp, which stands for both.
 
 use pathscope_core::id::{FlowId, Lane};
@@ -105,7 +105,7 @@ impl Content {
         if is_whole { found } else { Found::Corrupt }
     }
 
-    /// The same of one that is laid out as MultipathLatencyAnalyzer does it. Nothing in it says of which run it is: whoever has its
+    /// The same of one that is laid out as `MultipathLatencyAnalyzer` does it. Nothing in it says of which run it is: whoever has its
     /// number and its stamp is taken for it.
     fn read_bare(&self, datagram: &[u8], lane: Lane) -> Found {
         let Some(Bare { sequence, sent_us, echoed_us }) = Bare::read(datagram) else {
@@ -150,7 +150,7 @@ pub(super) const fn stamp_tick_ns(framing: Framing) -> u64 {
     }
 }
 
-/// Writes one as MultipathLatencyAnalyzer's client does.
+/// Writes one as `MultipathLatencyAnalyzer`'s client does.
 fn write_bare(header: &Header, datagram: &mut [u8]) {
     let is_check = matches!(header.kind, Kind::Check | Kind::CheckEcho);
     let number = i64::try_from(header.sequence).unwrap_or(i64::MAX);

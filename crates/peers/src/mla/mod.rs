@@ -1,4 +1,4 @@
-//! MultipathLatencyAnalyzer: its server, which echoes datagrams and knows nothing of tests, and its clients, whose datagrams are echoed.
+//! `MultipathLatencyAnalyzer`: its server, which echoes datagrams and knows nothing of tests, and its clients, whose datagrams are echoed.
 //!
 //! There is nothing to agree on. A socket is a path's when a ping came back on it, and what the server counts nobody is told. Not here:
 //! how datagrams are laid out (`modes/conventions/bare`), who is answered and how often (`run`).

@@ -1,4 +1,4 @@
-//! What a server's operator says of clients of MultipathLatencyAnalyzer: where they come. They run nothing that a server would know of.
+//! What a server's operator says of clients of `MultipathLatencyAnalyzer`: where they come. They run nothing that a server would know of.
 
 use clap::Args;
 use pathscope_modes::groups::Test;
@@ -10,7 +10,7 @@ use crate::operator::OperatorWords;
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(skip)]
 pub struct MlaWords {
-    /// UDP port for clients of MultipathLatencyAnalyzer, whose datagrams are echoed [default: 8888]
+    /// UDP port at which mla clients are served, whose datagrams are echoed [default: 8888]
     #[arg(long, value_name = "PORT")]
     pub mla_port: Option<u16>,
 }

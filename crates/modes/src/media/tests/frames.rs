@@ -25,11 +25,14 @@ fn untold(plan: &MediaPlan, conditions: Conditions) -> Media {
     sim
 }
 
+/// When a client said what.
+type Said = (u64, Vec<u8>);
+
 /// What the server's datagrams are changed to, and what becomes of them; what the client says is kept.
 fn on_the_way(
     sim: &mut Media,
     mut fate: impl FnMut(&mut Passing<'_>) -> Fate + 'static,
-) -> Rc<RefCell<Vec<(u64, Vec<u8>)>>> {
+) -> Rc<RefCell<Vec<Said>>> {
     let said: Rc<RefCell<Vec<_>>> = Rc::default();
     let heard = Rc::clone(&said);
     sim.datagrams(move |passing| {

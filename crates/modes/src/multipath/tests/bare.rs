@@ -1,4 +1,4 @@
-//! The client against a server of MultipathLatencyAnalyzer, which knows nothing but datagrams: it sends back what it may.
+//! The client against a server of `MultipathLatencyAnalyzer`, which knows nothing but datagrams: it sends back what it may.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
