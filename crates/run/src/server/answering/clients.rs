@@ -133,15 +133,14 @@ impl Client {
     /// What it got.
     fn line(&self) -> String {
         let over = Period(self.last.nanos_since(self.since));
-        let mut line = format!("{} echoed in {over}", counted(self.answered, "datagram"));
-        if self.too_many > 0 {
+        let too_many = (self.too_many > 0).then(|| {
             let (more, most) = (count(self.too_many), count(MOST_PER_SECOND.into()));
-            line += &format!("; {more} more were not, since one address gets {most} a second");
-        }
-        if self.unsent > 0 {
-            line += &format!("; the system did not take {} more", count(self.unsent));
-        }
-        line
+            format!("{more} more were not, since one address gets {most} a second")
+        });
+        let unsent = (self.unsent > 0)
+            .then(|| format!("the system did not take {} more", count(self.unsent)));
+        let echoed = format!("{} echoed in {over}", counted(self.answered, "datagram"));
+        [Some(echoed), too_many, unsent].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 
