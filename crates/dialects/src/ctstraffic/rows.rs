@@ -66,29 +66,24 @@ pub fn stream_closed(stream: &Stream) -> String {
 
 /// An error that is no matter of a connection.
 pub fn trouble(trouble: &Trouble) -> String {
-    let session = trouble.session.as_ref().map(|who| format!("{}: ", plain(who)));
-    format!(
-        "[{}] {}{}\n",
-        seconds(trouble.at_ns),
-        session.unwrap_or_default(),
-        plain(&trouble.text)
-    )
+    let session = trouble.session.as_ref().map(|who| format!("{}: ", line(who)));
+    format!("[{}] {}{}\n", seconds(trouble.at_ns), session.unwrap_or_default(), line(&trouble.text))
 }
 
 /// A step of a session.
 pub fn step(step: &Step) -> String {
-    format!("[{}] {}: {}\n", seconds(step.at_ns), plain(&step.session), plain(&step.text))
+    format!("[{}] {}: {}\n", seconds(step.at_ns), line(&step.session), line(&step.text))
 }
 
 /// A sentence that is no matter of a connection or a session.
 pub fn sentence(at_ns: u64, text: &str) -> String {
-    format!("[{}] {}\n", seconds(at_ns), plain(text))
+    format!("[{}] {}\n", seconds(at_ns), line(text))
 }
 
 /// The error that a connection ended with, if it did.
 pub fn error(connection: &Connection) -> Option<String> {
     let error = connection.facts.error.as_ref()?;
-    Some(format!("[{}] {} {}\n", seconds(connection.at_ns), ends(connection), plain(&error.text)))
+    Some(format!("[{}] {} {}\n", seconds(connection.at_ns), ends(connection), line(&error.text)))
 }
 
 /// The row of a connection that has ended.
@@ -199,6 +194,11 @@ fn id(id: Option<&str>) -> String {
     let id = plain(id.unwrap_or(NO_ID));
     // What begins a formula in spreadsheets is text behind an apostrophe (OWASP, CSV injection).
     if id.starts_with(['=', '+', '-', '@']) { format!("'{id}") } else { id }
+}
+
+/// Text of one line.
+fn line(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
 }
 
 /// Text of one line without commas and quotes, as readers that split at commas want it.

@@ -23,6 +23,8 @@ pub struct CtsScreen {
     files: Vec<File>,
     status_rows: u64,
     began_unix_ns: u64,
+    /// What went wrong last: a run that it ends says it once more.
+    last_trouble: String,
 }
 
 /// A file, and what of it is not written yet.
@@ -50,7 +52,14 @@ impl CtsScreen {
     pub fn new(settings: Settings) -> Self {
         let totals = Totals::new(settings.log.status_update_ms);
         let files = files(&settings);
-        Self { settings, totals, files, status_rows: 0, began_unix_ns: 0 }
+        Self {
+            settings,
+            totals,
+            files,
+            status_rows: 0,
+            began_unix_ns: 0,
+            last_trouble: String::new(),
+        }
     }
 
     /// Puts rows into the files of a log, as CSV or as text.
@@ -160,7 +169,10 @@ impl Screen for CtsScreen {
             }
             Entry::Closed(connection) => self.closed(connection, out)?,
             Entry::StreamClosed(stream) => self.stream_closed(stream, out)?,
-            Entry::Trouble(trouble) => self.trouble(&rows::trouble(trouble), out)?,
+            Entry::Trouble(trouble) => {
+                self.last_trouble.clone_from(&trouble.text);
+                self.trouble(&rows::trouble(trouble), out)?;
+            }
             Entry::Step(step) if self.settings.log.shows_steps() => {
                 out.write_all(rows::step(step).as_bytes())?;
             }
@@ -177,7 +189,7 @@ impl Screen for CtsScreen {
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
-        if let Some((_, why)) = ending.failure {
+        if let Some((_, why)) = ending.failure.filter(|(_, why)| *why != self.last_trouble) {
             let at_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
             self.trouble(&rows::sentence(at_ns, why), out)?;
         }

@@ -169,8 +169,12 @@ fn what_the_end_of_the_run_cut_off_has_neither_gone_well_nor_failed() {
 fn what_ended_the_run_is_an_error_of_it() {
     let failure = Some((Failure::Peer, "no server answers, anywhere"));
     let (text, files) = shown("-target:a -errorfilename:e.txt", &[], failure);
-    assert!(text.starts_with("[26.357] no server answers  anywhere\n"), "{text}");
-    assert_eq!(files[0], "[26.357] no server answers  anywhere\n");
+    assert!(text.starts_with("[26.357] no server answers, anywhere\n"), "{text}");
+    assert_eq!(files[0], "[26.357] no server answers, anywhere\n");
+    // What was said as it happened is not said once more.
+    let failure = Some((Failure::Peer, "too many"));
+    let text = shown("-target:a -transfer:1000 -consoleverbosity:2", &entries(), failure).0;
+    assert_eq!(text.matches("too many").count(), 1, "{text}");
 }
 
 #[test]
