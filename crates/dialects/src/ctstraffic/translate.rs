@@ -25,8 +25,16 @@ pub fn words(settings: &Settings) -> (Vec<OsString>, Vec<String>) {
 
 fn notes(settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
-    if !settings.idle.is_empty() {
-        notes.push(format!("without effect here: {}", settings.idle.join(" ")));
+    let mut idle = settings.idle.clone();
+    if settings.is_udp() {
+        // A client sends next to nothing, and a server's streams leave by the socket that all of them share.
+        idle.extend(settings.send_buffer.map(|bytes| format!("-SendBufValue:{bytes}")));
+        let is_server = matches!(settings.role, Role::Server(_));
+        let receive_buffer = settings.receive_buffer.filter(|_| is_server);
+        idle.extend(receive_buffer.map(|bytes| format!("-RecvBufValue:{bytes}")));
+    }
+    if !idle.is_empty() {
+        notes.push(format!("without effect here: {}", idle.join(" ")));
     }
     if let Traffic::Tcp(Tcp { keepalive: Keepalive::AfterMs(asked), .. }) = settings.traffic
         && asked % LEAST_KEEPALIVE_MS != 0
@@ -188,6 +196,7 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
             words.option("--ctstraffic-bits-per-second", format!("{}bit", udp.bits_per_second));
             words.option("--ctstraffic-frame-rate", udp.frame_rate.to_string());
             words.option("--ctstraffic-stream-length", format!("{}s", udp.stream_length));
+            words.option("--ctstraffic-datagram", bytes(udp.datagram_bytes));
         }
     }
 }

@@ -67,8 +67,12 @@ fn the_guides_lines_over_udp() {
     assert_eq!(
         said(&format!("-listen:* {stream}")).0,
         "server --quiet --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-bits-per-second 25000000bit --ctstraffic-frame-rate 60 \
-         --ctstraffic-stream-length 60s"
+         --ctstraffic-stream-length 60s --ctstraffic-datagram 1400B"
     );
+    let (words, notes) =
+        said(&format!("-listen:* {stream} -datagrambytesize:1470 -sendbufvalue:1 -recvbufvalue:2"));
+    assert!(words.ends_with("--ctstraffic-datagram 1470B"), "{words}");
+    assert_eq!(notes, ["without effect here: -SendBufValue:1 -RecvBufValue:2"]);
     assert!(
         said(&format!("-target:h4 {stream} -statusUpdate:500")).0.contains("--report-every 500ms")
     );
