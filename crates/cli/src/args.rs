@@ -86,7 +86,7 @@ fn other_tools() -> String {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
-    Server(ServerArgs),
+    Server(Box<ServerArgs>),
     /// Measure
     #[command(flatten)]
     Measure(Box<Commands<RunArgs>>),

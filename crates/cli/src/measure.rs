@@ -165,14 +165,7 @@ fn run(
     let kept = journal::keep_of_command(own, said, wants);
     let kept = kept.map_err(unmeasured)?;
     daemon::ready();
-    let stop = Stop::default();
-    let is_quiet = args.verbosity.quiet;
-    let tell = move |line: &str| {
-        if !is_quiet {
-            terminal::say(line);
-        }
-    };
-    stop.on_signals(tell).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    let stop = stop_on_signals(args.verbosity.quiet)?;
     let presence = Presence::find();
     let here = Host { labels, ..presence::here(presence.as_ref()) };
     let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {
@@ -237,6 +230,19 @@ fn run(
         .or(plot_trouble)
         .or_else(|| samples_trouble(&document));
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+}
+
+/// What ends a run early, as signals say.
+fn stop_on_signals(is_quiet: bool) -> Result<Stop, Trouble> {
+    let stop = Stop::default();
+    let tell = move |line: &str| {
+        if !is_quiet {
+            terminal::say(line);
+        }
+    };
+    let heard = stop.on_signals(tell);
+    heard.map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    Ok(stop)
 }
 
 /// What a file that cannot be had costs a command that measures.

@@ -9,6 +9,7 @@ use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
 use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
+use pathscope_os::readiness::Poller;
 use pathscope_os::{clock, cpus, memory};
 use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_peers::peer::Listener;
@@ -184,9 +185,11 @@ fn keep_on(cpus: &[u32]) -> Result<(), Trouble> {
 /// Lets a server end by itself after so long. A thread waits for that, which nobody waits for.
 fn end_after(limit: Option<Period>, stop: &Stop) -> Result<(), Trouble> {
     let Some(limit) = limit else { return Ok(()) };
+    let poller = Poller::new().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let stop = stop.clone();
     let wait = move || {
-        thread::sleep(limit.duration());
+        // Where it cannot wait, it ends sooner.
+        let _ = poller.wait(&mut Vec::new(), Some(limit.duration()));
         stop.request("--time-limit");
     };
     let waiting = thread::Builder::new().name("time limit".to_owned()).spawn(wait);

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
-use std::thread;
+use std::time::Duration;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
 use pathscope_core::quantity::named;
 use pathscope_dialects::screen::{Beginning, Ending, Screen};
 use pathscope_os::outlets::{Outlet, explain};
+use pathscope_os::readiness::Poller;
 
 use crate::background::Background;
 use crate::{Trouble, files, output, terminal};
@@ -62,7 +63,7 @@ impl Shown {
 
     /// The run is over. What could not be shown or written.
     pub fn finish(mut self, ending: &Ending<'_>) -> Option<Trouble> {
-        thread::sleep(self.screen.pause_before_end());
+        pause(self.screen.pause_before_end());
         self.write(|screen, text| screen.finished(ending, text));
         let finished = self.out.finish().err();
         let unseen = self.error.or(finished).as_ref().and_then(output::trouble);
@@ -83,6 +84,14 @@ impl Shown {
         for (place, rows) in self.screen.take_rows() {
             self.files.get_mut(place).into_iter().for_each(|file| file.write(&rows));
         }
+    }
+}
+
+/// Waits so long: for nothing, since nothing happens any more.
+fn pause(time: Duration) {
+    // Without a poller it is left out.
+    if let Some(poller) = (!time.is_zero()).then(Poller::new).and_then(Result::ok) {
+        let _ = poller.wait(&mut Vec::new(), Some(time));
     }
 }
 

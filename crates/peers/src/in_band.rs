@@ -17,7 +17,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
-use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Transport};
+use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output, Transport};
 use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
@@ -156,7 +156,7 @@ impl InBand {
 
     /// Server: connections are awaited. Those that follow one another are taken as they come.
     fn prepared(&mut self, test: Box<Test>, now: Tick) {
-        if !test.groups().iter().any(|group| group.replaces()) {
+        if !test.groups().iter().any(Group::replaces) {
             return self.attach(test, now);
         }
         self.outputs.push_back(Output::Start);
@@ -246,13 +246,13 @@ fn judged(settings: &ServerSettings, end: StreamEnd) -> Result<Test, Refusal> {
 
 /// How many connections of a client are its session's, after the one that begins it. Where they follow one another, any number.
 pub fn further_connections(test: &Test) -> u64 {
-    let replaces = test.groups().iter().any(|group| group.replaces());
+    let replaces = test.groups().iter().any(Group::replaces);
     if replaces { u64::MAX } else { connections_of(test).saturating_sub(1) }
 }
 
 /// How many connections a test is of. A flow whose lanes come and go is there with the first of them.
 pub fn connections_of(test: &Test) -> u64 {
-    let lanes = |group: pathscope_flow::Group| {
+    let lanes = |group: Group| {
         let each = if group.roams { 1 } else { group.lanes };
         u64::from(group.flows) * u64::from(each)
     };
@@ -282,7 +282,7 @@ pub fn carries_to(test: &Test, end: StreamEnd) -> Result<(), Refusal> {
     if groups.iter().any(|group| group.transport == Transport::Datagram) {
         return no("no datagrams can be sent");
     }
-    let follow = |group: &pathscope_flow::Group| group.replaces() && !may_follow;
+    let follow = |group: &Group| group.replaces() && !may_follow;
     if groups.iter().any(|group| follow(group) || group.roams || group.lanes != 1) {
         return no("no connection can be replaced, and none have several paths");
     }

@@ -1,5 +1,7 @@
 //! ctsTraffic's and simpleperf's wires over real sockets: our client and our server against each other, and each against whoever says
 //! the bytes of the references, or does not. ctsTraffic: reference section 2; simpleperf: reference section 2.
+//!
+//! In one file: all do the same with two ends and a script, and differ in what is said.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -178,7 +180,7 @@ fn end(stream: &mut TcpStream) -> (usize, Option<ErrorKind>) {
 fn pattern(bytes: u64) -> Vec<u8> {
     let byte = |position: u64| {
         let k = position % 65_536;
-        (if k % 2 == 0 { (k / 2) & 0xff } else { (k / 2) >> 8 }) as u8
+        (if k.is_multiple_of(2) { (k / 2) & 0xff } else { (k / 2) >> 8 }) as u8
     };
     (0..bytes).map(byte).collect()
 }
@@ -387,7 +389,7 @@ fn a_server_of_ctstraffic_that_dies_at_any_step_is_told_with_what_had_come() {
         (with(&[&all[..], &b"DON"[..]].concat()), "before the server had said that it was done"),
         (with(&[&all[..], &b"DONT"[..]].concat()), "sent more than the 300,000 bytes"),
         (with(&[&all[..], &b"DONE!"[..]].concat()), "sent more than the 300,000 bytes"),
-        (with(&[0xee; 70_000]), "wrong data at byte 0"),
+        (with(&vec![0xee; 70_000]), "wrong data at byte 0"),
     ] {
         let test = load(Pattern::Pull, 1, |_| {});
         let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, server_says(said, false));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::common::{Running, Server, pathscope};
 
 /// A program of these tests, where there is Python.
+#[expect(clippy::print_stdout, reason = "a test that cannot run says why")]
 pub fn python(program: &str, words: &[&str]) -> Option<Running> {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped, because there is no python3");

@@ -132,7 +132,7 @@ fn listed(known: &[String], typed: &[String], port: Option<u16>) -> String {
         None => host.clone(),
     });
     let all: Vec<String> = if known.is_empty() { typed.collect() } else { known.to_vec() };
-    all.iter().map(|address| format!("\n\t\t{address}")).collect()
+    all.iter().flat_map(|address| ["\n\t\t", address.as_str()]).collect()
 }
 
 fn options(settings: &Settings, keepalive: Option<String>) -> String {

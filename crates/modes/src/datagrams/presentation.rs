@@ -82,7 +82,7 @@ fn received<'a>(
 fn goodput(name: &'static str, way: &DatagramDirection) -> Figure {
     let rate = way.datagrams_per_second;
     let taken = load::taken(
-        way.received_bytes,
+        (None, way.received_bytes),
         way.verify.unwrap_or_default(),
         rate.map(|_| way.window_ns),
     );

@@ -141,7 +141,7 @@ fn goodput(way: &'static str, direction: &DirectionSummary) -> Figure {
     let verify = direction.verify.unwrap_or(Verify::Off);
     let verify = if direction.verified { Verify::Full } else { verify };
     let window = direction.goodput_bps.map(|_| direction.window_ns);
-    let note = load::taken(direction.received_bytes, verify, window);
+    let note = load::taken((direction.sent_bytes, direction.received_bytes), verify, window);
     let figure = GROUP.of(way, "rate", direction.goodput_bps);
     figure.labelled(format!("goodput {way}")).of("goodput").with_note(note)
 }

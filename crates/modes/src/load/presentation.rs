@@ -58,10 +58,16 @@ impl<I> Received<'_, I> {
     }
 }
 
-/// What a receiver took in all, and in how long a window that makes a rate, where there is one.
-pub(crate) fn taken(received: Option<u64>, verify: Verify, window_ns: Option<u64>) -> String {
+/// What a receiver took in all, and in how long a window that makes a rate, where there is one; of one that has not reported, what was
+/// sent to it, if that is known.
+pub(crate) fn taken(
+    (sent, received): (Option<u64>, Option<u64>),
+    verify: Verify,
+    window_ns: Option<u64>,
+) -> String {
     let Some(received) = received.map(bytes) else {
-        return "the receiver's report is missing".to_owned();
+        let sent = sent.map(|sent| format!("; {} sent", bytes(sent))).unwrap_or_default();
+        return format!("the receiver's report is missing{sent}");
     };
     let compared = match verify {
         Verify::Full => "verified".to_owned(),

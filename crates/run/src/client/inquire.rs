@@ -3,7 +3,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pathscope_core::record::Host;
 use pathscope_flow::Transport;
@@ -114,10 +114,10 @@ fn hear(
     inquiry: &Inquiry,
     mut read: impl FnMut(&mut [u8], Duration) -> std::io::Result<usize>,
 ) -> Result<(), String> {
-    let (mut heard, begun) = (Vec::new(), Instant::now());
+    let (mut heard, begun) = (Vec::new(), clock::now());
     let mut bytes = [0; ANSWER_BYTES];
     loop {
-        let left = PATIENCE.saturating_sub(begun.elapsed());
+        let left = PATIENCE.saturating_sub(clock::now().since(begun));
         if left.is_zero() {
             return Err(silent());
         }

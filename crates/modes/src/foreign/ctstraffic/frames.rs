@@ -78,8 +78,7 @@ fn read(text: &str) -> Result<Read, Fault> {
     let group = &media::figures::GROUP;
     let (mut figures, mut down) = status::frames([completed, dropped, 0, 0]);
     let differences = completed.saturating_sub(1);
-    if differences > 0 {
-        let mean = sum / differences;
+    if let Some(mean) = sum.checked_div(differences) {
         figures.push(group.of("down", "frame_jitter", mean));
         figures.push(group.of("down", "frame_jitter.max", most));
         down["frame_jitter"] = json!({ "count": differences, "mean_ns": mean, "max_ns": most });

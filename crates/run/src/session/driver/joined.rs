@@ -83,7 +83,7 @@ impl<D: Talk> Driver<D> {
     /// The seats are those of the test's flows, group by group.
     fn next_seat(&self) -> Option<Seat> {
         let test = self.test.as_ref()?;
-        let follow = test.groups.iter().map(|state| state.group).find(|group| group.replaces());
+        let follow = test.groups.iter().map(|state| state.group).find(Group::replaces);
         if let Some(group) = follow.filter(|_| test.started().is_some()) {
             let flow = FlowId(group.first.0.checked_add(self.joined)?);
             let has_room = test.present() < most_at_once(&group);

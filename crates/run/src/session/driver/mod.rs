@@ -133,6 +133,7 @@ impl<D> Talk for D where
 }
 
 /// One session at one end.
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
