@@ -39,6 +39,8 @@ pub trait Peer {
     const TELLS: Tells;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
     const FIRST_BYTES: usize;
+    /// What a person at a server is told of such a client, where the test that stands for what it does states more than is known of it.
+    const SERVED_AS: Option<&'static str> = None;
     /// What can be found of what is said in its sessions.
     const CAVEATS: &'static [FindingDefinition];
 

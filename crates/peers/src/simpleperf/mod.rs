@@ -73,6 +73,8 @@ impl Peer for Simpleperf {
         ..in_band::CONVENTIONS
     };
     const TELLS: Tells = Tells::NOTHING;
+    const SERVED_AS: Option<&'static str> =
+        Some("TCP, what comes on each connection is counted, until its client says BYE");
     const FIRST_BYTES: usize = 0;
     const CAVEATS: &'static [FindingDefinition] = &[];
 

@@ -76,6 +76,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             log,
             name,
             control: P::CONTROL,
+            served_as: P::SERVED_AS,
             expected: None,
             needs: Needs::default(),
             held_bytes: 0,
@@ -134,6 +135,8 @@ struct ServerEnd<'server> {
     /// By what it is found when its client comes back.
     name: Option<Token>,
     control: Control,
+    /// What a person at the server is told of such a client instead of its test.
+    served_as: Option<&'static str>,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
     /// Those of its test.
@@ -217,7 +220,9 @@ impl End for ServerEnd<'_> {
             return Err(error.into());
         }
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        self.log.on_stranger(self.admission.from, &test.plan.subtitle());
+        let subtitle = || test.plan.subtitle();
+        let told = self.served_as.map_or_else(subtitle, str::to_owned);
+        self.log.on_stranger(self.admission.from, &told);
         Ok(())
     }
 
