@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::PeerError;
+use crate::inquiry::Verdict;
 
 /// A server that is none of ours.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -58,16 +59,22 @@ pub(crate) fn must_be_ours(said: &[u8], heard: &[u8]) -> Result<(), PeerError> {
     identify(said, heard).map_or(Ok(()), |who| Err(foreign(who)))
 }
 
+/// Whether this begins with ctsTraffic's name for a connection.
+pub(crate) fn names_connection(heard: &[u8]) -> Verdict {
+    let is_letter = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+    let seen = heard.len().min(NAME_BYTES);
+    match (heard[..seen].iter().all(is_letter), heard.get(NAME_BYTES)) {
+        (true, None) => Verdict::More,
+        (true, Some(0)) => Verdict::Known,
+        _ => Verdict::Other,
+    }
+}
+
 /// Who answers what began with `said`, by the first bytes that came at once.
 fn identify(said: &[u8], heard: &[u8]) -> Option<Answerer> {
-    let names_connection = |name: &[u8]| {
-        name.len() > NAME_BYTES
-            && name[NAME_BYTES] == 0
-            && name[..NAME_BYTES].iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
-    };
     if !said.is_empty() && heard.starts_with(said) {
         Some(Answerer::Echo)
-    } else if names_connection(heard) {
+    } else if names_connection(heard) == Verdict::Known {
         Some(Answerer::CtsTraffic)
     } else if IPERF3.contains(&heard) {
         Some(Answerer::Iperf3)

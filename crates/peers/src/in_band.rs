@@ -10,6 +10,7 @@
 //! say how much an end sends, the close of its direction does. Not here: by what a connection is known to be of a session (`joining`).
 
 pub mod frames;
+mod stated;
 
 use std::collections::VecDeque;
 
@@ -22,6 +23,7 @@ use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
+use self::stated::judged;
 use crate::dialogue::{ClientDialogue, STOP_TAKES, ServerDialogue, ServerSettings};
 use crate::joining::Cookie;
 use crate::{Moment, PeerError, Refusal};
@@ -47,6 +49,9 @@ pub struct InBand {
     is_finishing: bool,
     /// A test in which nothing moves for so long beside what its plan has it, and for two intervals more, is given up.
     patience: Period,
+    /// Server: a test is ended after so long, whatever its plan states of it; and when that is.
+    limit: Option<Period>,
+    limit_at: Option<Tick>,
     has_met: bool,
     outputs: VecDeque<Asked>,
 }
@@ -81,6 +86,8 @@ impl InBand {
             tests: VecDeque::new(),
             is_finishing: false,
             patience: QUIET,
+            limit: None,
+            limit_at: None,
             has_met: false,
             outputs: VecDeque::new(),
         }
@@ -101,6 +108,7 @@ impl InBand {
         match judged(settings, end) {
             Ok(test) => {
                 let plan = Box::new(test);
+                server.limit = settings.limits.duration_ns;
                 server.stage = Stage::Preparing(plan.clone());
                 let credentials = Credentials { token, session: None };
                 server.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
@@ -159,9 +167,22 @@ impl InBand {
         if !test.groups().iter().any(Group::replaces) {
             return self.attach(test, now);
         }
+        self.run(test, now);
+    }
+
+    fn run(&mut self, test: Box<Test>, now: Tick) {
         self.outputs.push_back(Output::Start);
         let deadline = self.quiet_until(&test, now);
+        self.limit_at = self.limit.map(|limit| now.plus_nanos(limit.0));
         self.stage = Stage::Running { test, deadline, is_stopped: false };
+    }
+
+    /// When a test that runs has run for as long as this end allows.
+    const fn ends_by(&self) -> Option<Tick> {
+        match self.stage {
+            Stage::Running { is_stopped: false, .. } => self.limit_at,
+            _ => None,
+        }
     }
 
     /// One more connection is there.
@@ -173,10 +194,8 @@ impl InBand {
             return;
         }
         self.has_met = true;
-        self.outputs.push_back(Output::Start);
         let test = test.clone();
-        let deadline = self.quiet_until(&test, now);
-        self.stage = Stage::Running { test, deadline, is_stopped: false };
+        self.run(test, now);
     }
 
     /// All flows of this end are over, and so is the test: what there was of the other end came on them.
@@ -213,6 +232,9 @@ impl InBand {
     }
 
     fn expire(&mut self, now: Tick) {
+        if let (Some(limit), true) = (self.limit, self.ends_by().is_some_and(|at| now >= at)) {
+            return self.stop(&crate::limits::duration_reached(limit), now);
+        }
         let error = match self.stage {
             Stage::Attaching { deadline, .. } if now >= deadline => PeerError::Late {
                 who: Role::Client,
@@ -232,22 +254,19 @@ impl InBand {
     }
 }
 
-/// The test that the server's operator has stated, if it can be run.
-fn judged(settings: &ServerSettings, end: StreamEnd) -> Result<Test, Refusal> {
-    let unstated = || Refusal::new("unable", "it was not told which test such clients run");
-    let test = settings.stated.clone().ok_or_else(unstated)?;
-    // Nothing is withheld from who has stated it: that is the operator, and no stranger.
-    settings.limits.check(&test)?;
-    if frames::carries(&test).is_err() {
-        carries_to(&test, end)?;
-    }
-    Ok(test)
-}
-
 /// How many connections of a client are its session's, after the one that begins it. Where they follow one another, any number.
 pub fn further_connections(test: &Test) -> u64 {
     let replaces = test.groups().iter().any(Group::replaces);
     if replaces { u64::MAX } else { connections_of(test).saturating_sub(1) }
+}
+
+/// Where connections follow one another, so many come before those that they follow are gone at the server: no more than what is
+/// reckoned with where a test is provided for.
+pub const AHEAD: u32 = 64;
+
+/// How many connections of a client there are at once, at the most.
+pub fn connections_at_once(test: &Test) -> u64 {
+    connections_of(test).saturating_add(u64::from(AHEAD))
 }
 
 /// How many connections a test is of. A flow whose lanes come and go is there with the first of them.
@@ -344,7 +363,10 @@ impl Dialogue for InBand {
 
     fn deadline(&self) -> Option<Tick> {
         match self.stage {
-            Stage::Attaching { deadline, .. } | Stage::Running { deadline, .. } => Some(deadline),
+            Stage::Attaching { deadline, .. } => Some(deadline),
+            Stage::Running { deadline, .. } => {
+                Some(self.ends_by().map_or(deadline, |at| deadline.min(at)))
+            }
             Stage::Idle | Stage::Preparing(_) | Stage::Over => None,
         }
     }

@@ -325,6 +325,11 @@ impl fmt::Display for Limits {
     }
 }
 
+/// Why a test that states no duration is ended.
+pub(crate) fn duration_reached(limit: Period) -> String {
+    format!("the server's limit of {limit} a run is reached; it can be raised by --limit-duration")
+}
+
 /// How long a test lasts by its plan, probes included; `None` where the plan states no duration.
 pub(crate) fn stated_duration(test: &Test) -> Option<Period> {
     test.duration_ns().max(test.duration_ns().and(probe_duration(test)))

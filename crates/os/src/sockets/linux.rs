@@ -310,11 +310,11 @@ fn timespec(duration: Duration) -> Timespec {
     }
 }
 
-pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
+pub fn bind_udp(address: SocketAddr, is_shared: bool) -> Result<Socket, OsError> {
     let open = || -> io::Result<Socket> {
         let socket = udp(address)?;
         // So that the sockets of flows can stand beside it.
-        socket.set_reuse_address(true)?;
+        socket.set_reuse_address(is_shared)?;
         socket.bind(&address.into())?;
         socket.set_nonblocking(true)?;
         let socket = Socket::from(socket);

@@ -84,7 +84,12 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
 /// A UDP socket that takes datagrams from anybody, and tells which of this machine's addresses each
 /// was sent to. See [`datagrams`](crate::datagrams).
 pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
-    imp::bind_udp(address)
+    imp::bind_udp(address, true)
+}
+
+/// The same, where no flow has a socket of its own: nobody else can have its port as well.
+pub fn bind_udp_alone(address: SocketAddr) -> Result<Socket, OsError> {
+    imp::bind_udp(address, false)
 }
 
 /// A UDP socket that talks with one other end.

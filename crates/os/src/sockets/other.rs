@@ -35,7 +35,7 @@ pub fn begin_connect_tcp(_address: SocketAddr, _settings: &Settings) -> Result<S
     Err(UNSUPPORTED)
 }
 
-pub fn bind_udp(_address: SocketAddr) -> Result<Socket, OsError> {
+pub fn bind_udp(_address: SocketAddr, _is_shared: bool) -> Result<Socket, OsError> {
     Err(UNSUPPORTED)
 }
 

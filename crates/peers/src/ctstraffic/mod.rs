@@ -25,6 +25,7 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_flow::Transport;
 use pathscope_modes::conventions::{Agreed, Conventions, Framing, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::Extent;
@@ -34,9 +35,11 @@ use pathscope_modes::registry::Plan;
 use self::streams::AtOnce;
 use self::words::CtsTrafficWords;
 use crate::Refusal;
+use crate::answerers::names_connection;
 use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
+use crate::inquiry::Inquiry;
 use crate::joining::{Calling, Cookie, Identity, Joining};
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer, Purpose, Sight};
 
@@ -140,6 +143,21 @@ impl Peer for CtsTraffic {
             return no("a ctsTraffic server is told nothing of processors: leave --server-cpu out");
         }
         in_band::carries_to(test, Self::CONVENTIONS.end)
+    }
+
+    fn measures(command: &str) -> bool {
+        matches!(command, "goodput" | "media")
+    }
+
+    /// It costs the server a connection that comes to nothing. One that serves streams alone has no such port, and cannot be asked: over UDP
+    /// an answer is a whole stream.
+    fn inquiry(_: ClientEnd, _: Tick) -> Option<Inquiry> {
+        Some(Inquiry {
+            transport: Transport::Stream,
+            says: Vec::new(),
+            in_words: "a connection on which nothing is said",
+            answer: |_, heard| names_connection(heard),
+        })
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {

@@ -27,7 +27,7 @@ use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes};
 use crate::dialogue::{Renewals, ServerDialogue, ServerSettings};
-use crate::limits::Limits;
+use crate::limits::{self, Limits};
 use crate::{Moment, PeerError, Refusal};
 
 /// Proposals that a session may have refused before one of its tests begins. A person who tries what a server grants, or
@@ -305,9 +305,7 @@ impl Server {
         }
         let limit = self.settings.limits.duration_ns;
         let reason = match limit {
-            Some(limit) if active.longest_run().is_none() => format!(
-                "the server's limit of {limit} a run is reached; it can be raised by --limit-duration"
-            ),
+            Some(limit) if active.longest_run().is_none() => limits::duration_reached(limit),
             _ => "the test has run a minute beyond its duration".to_owned(),
         };
         active.run(active.longest_run().or(limit), reason, now);

@@ -23,6 +23,7 @@ use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
+use pathscope_flow::Transport;
 use pathscope_modes::conventions::{Conventions, Parting, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::Pattern;
@@ -34,6 +35,7 @@ use crate::Refusal;
 use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
+use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Identity, Joining};
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
@@ -97,6 +99,20 @@ impl Peer for Simpleperf {
             return no("a simpleperf server sends nothing: --pattern push");
         }
         in_band::carries_to(test, Self::CONVENTIONS.end)
+    }
+
+    fn measures(command: &str) -> bool {
+        command == "goodput"
+    }
+
+    /// A test without a byte.
+    fn inquiry(_: ClientEnd, _: Tick) -> Option<Inquiry> {
+        Some(Inquiry {
+            transport: Transport::Stream,
+            says: PARTING.said.to_vec(),
+            in_words: "BYE",
+            answer: |_, heard| Verdict::of_begin(heard, PARTING.answer),
+        })
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {

@@ -24,24 +24,38 @@ struct Awaiting {
     door: Door,
     /// So many have not come yet, never none.
     missing: u64,
+    at_once: u64,
 }
 
 impl Gathering {
     /// A session begins that is of so many connections.
-    pub fn begin(&mut self, client: Client, (inbox, door): (Inbox, Door), connections: u64) {
+    /// At once it has no more than `at_once`: while as many are on their way to it, each is one too many.
+    pub fn begin(
+        &mut self,
+        client: Client,
+        (inbox, door): (Inbox, Door),
+        (connections, at_once): (u64, u64),
+    ) {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
         if connections > 0 {
-            self.sessions.insert(client, Awaiting { inbox, door, missing: connections });
+            self.sessions.insert(client, Awaiting { inbox, door, missing: connections, at_once });
         }
     }
 
     /// A connection of this client has come: its session is told. It comes back where there is none that awaits it.
     pub fn join(&mut self, client: Client, joined: SessionMessage) -> Option<SessionMessage> {
         let awaiting = self.sessions.get_mut(&client);
-        let Some(awaiting) = awaiting.filter(|it| it.inbox.is_read() && it.door.enter()) else {
+        let Some(awaiting) = awaiting.filter(|it| it.inbox.is_read()) else {
             return Some(joined);
         };
+        if awaiting.door.on_the_way() >= awaiting.at_once {
+            // It is closed: they would take more descriptors from everybody else than the session itself may.
+            return None;
+        }
+        if !awaiting.door.enter() {
+            return Some(joined);
+        }
         awaiting.inbox.post(joined);
         awaiting.missing -= 1;
         if awaiting.missing == 0 {
@@ -77,8 +91,8 @@ mod tests {
         let inbox = || Inbox::new(Waker::new().expect("a waker"));
         let ((one, of_one), (other, of_other)) = (inbox(), inbox());
         assert!(gathering.join(client(b'a'), connection(&listener)).is_some(), "nobody waits yet");
-        gathering.begin(client(b'a'), (one, Door::default()), 2);
-        gathering.begin(client(b'b'), (other, Door::default()), 1);
+        gathering.begin(client(b'a'), (one, Door::default()), (2, 9));
+        gathering.begin(client(b'b'), (other, Door::default()), (1, 9));
         for letter in *b"aba" {
             assert!(gathering.join(client(letter), connection(&listener)).is_none());
         }
@@ -95,10 +109,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let mut gathering = Gathering::default();
         let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
-        gathering.begin(client(b'a'), (inbox.clone(), Door::default()), 9);
+        gathering.begin(client(b'a'), (inbox.clone(), Door::default()), (9, 9));
         drop(reader);
         assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
-        gathering.begin(client(b'b'), (inbox, Door::default()), 0);
+        gathering.begin(client(b'b'), (inbox, Door::default()), (0, 9));
         assert!(gathering.sessions.is_empty());
     }
 
@@ -108,9 +122,25 @@ mod tests {
         let mut gathering = Gathering::default();
         let (inbox, _reader) = Inbox::new(Waker::new().expect("a waker"));
         let door = Door::default();
-        gathering.begin(client(b'a'), (inbox, door.clone()), u64::MAX);
+        gathering.begin(client(b'a'), (inbox, door.clone()), (u64::MAX, 9));
         assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
         assert!(door.close(1));
         assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+    }
+    #[test]
+    fn no_more_are_on_their_way_to_a_session_than_it_may_have() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        let door = Door::default();
+        gathering.begin(client(b'a'), (inbox, door.clone()), (u64::MAX, 2));
+        for _ in 0..5 {
+            assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        }
+        assert_eq!(reader.receiver.try_iter().count(), 2, "the others were closed");
+        door.hear(2);
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert_eq!(reader.receiver.try_iter().count(), 1);
+        assert!(door.close(3), "who was closed is awaited by nobody");
     }
 }

@@ -119,8 +119,9 @@ fn bind_for(
             let connections = sockets::listen_tcp(address, BACKLOG)?;
             Ok((bound(&connections, "TCP")?, Some(connections), None))
         }
+        // Two programs with one port would share their callers, and neither would know.
         (false, _) => {
-            let datagrams = sockets::bind_udp(address)?;
+            let datagrams = sockets::bind_udp_alone(address)?;
             Ok((bound(&datagrams, "UDP")?, None, Some(datagrams)))
         }
     }

@@ -39,7 +39,7 @@ use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
-use pathscope_peers::in_band::further_connections;
+use pathscope_peers::in_band::{connections_at_once, further_connections};
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
 use pathscope_peers::peer;
@@ -476,7 +476,8 @@ impl<'scope> Serving<'scope> {
         let door = Door::default();
         door.enter();
         inbox.0.post(joined);
-        self.gathering.begin(client, (inbox.0.clone(), door.clone()), further);
+        let at_once = stated.as_ref().map_or(0, connections_at_once);
+        self.gathering.begin(client, (inbox.0.clone(), door.clone()), (further, at_once));
         let carrier = Carrier::Flows { local, remote: from, inbox, door };
         self.begin(admission, greeting, (carrier, stated), place);
     }

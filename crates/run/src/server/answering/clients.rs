@@ -11,6 +11,8 @@ use crate::server::near::site_of;
 
 /// Clients at once, each path of one counted.
 const MOST: usize = 1_024;
+/// Of those, from one address (IPv6: one /64).
+const MOST_OF_SITE: u32 = 128;
 /// What one address gets in a second (IPv6: one /64): 246 Mbit/s of 1,024 bytes.
 const MOST_PER_SECOND: u32 = 30_000;
 const SECOND: Duration = Duration::from_secs(1);
@@ -70,6 +72,9 @@ impl Clients {
             since: now,
             in_second: 0,
         });
+        if begins && source.clients >= MOST_OF_SITE {
+            return Verdict::TooMany;
+        }
         source.clients += u32::from(begins);
         if now.since(source.since) >= SECOND {
             (source.since, source.in_second) = (now, 0);
@@ -199,10 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn one_address_takes_no_more_than_its_places() {
+        let mut clients = Clients::default();
+        let port = |port: u32| SocketAddr::new(IpAddr::from([192, 0, 2, 1]), port as u16);
+        for number in 1..=MOST_OF_SITE {
+            assert_eq!(clients.heard(port(number), at(0)), Verdict::Begins);
+        }
+        assert_eq!(clients.heard(port(MOST_OF_SITE + 1), at(1)), Verdict::TooMany);
+        assert_eq!(clients.heard(port(1), at(1)), Verdict::Answer, "it has its place");
+        assert_eq!(clients.heard(client("192.0.2.2:9"), at(1)), Verdict::Begins);
+    }
+
+    #[test]
     fn memory_does_not_grow_with_those_who_come() {
         let mut clients = Clients::default();
-        for port in 0..MOST as u16 {
-            let from = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), 1 + port);
+        for number in 0..MOST as u16 {
+            let site = (number / MOST_OF_SITE as u16) as u8;
+            let from = SocketAddr::new(IpAddr::from([192, 0, 2, 10 + site]), 1 + number);
             assert_eq!(clients.heard(from, at(0)), Verdict::Begins);
         }
         let late = client("192.0.2.2:9");

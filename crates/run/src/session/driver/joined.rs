@@ -10,6 +10,7 @@ use pathscope_flow::Group;
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
+use pathscope_peers::in_band::AHEAD;
 
 use super::{Driver, End, Talk};
 use crate::connect::settings;
@@ -48,6 +49,7 @@ impl<D: Talk> Driver<D> {
     /// One more has come. Where there is no place for it, it is closed.
     pub(super) fn join(&mut self, stream: TcpStream, answer: &[u8], end: &mut impl End) {
         self.entered += 1;
+        self.door.hear(self.entered);
         let Some(seat) = self.next_seat() else {
             self.journal
                 .step(|| "a connection came for which the test has no place, and was closed");
@@ -107,9 +109,6 @@ impl<D: Talk> Driver<D> {
 fn most_at_once(group: &Group) -> u32 {
     group.flows.saturating_add(AHEAD)
 }
-
-/// No more than what is reckoned with where a test is provided for.
-const AHEAD: u32 = 64;
 
 /// The socket of a connection that has been told that it has its place.
 fn told(mut stream: TcpStream, answer: &[u8]) -> Result<Socket, RunError> {
