@@ -33,6 +33,7 @@ pub mod signals;
 mod socket;
 pub mod sockets;
 pub mod stamps;
+pub mod tables;
 pub mod tcp_facts;
 pub mod terminal;
 pub mod wake;

@@ -14,3 +14,7 @@ pub fn raise_open_files() -> Result<u64, OsError> {
     }
     Ok(limit.maximum.unwrap_or(u64::MAX))
 }
+
+pub fn open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum
+}

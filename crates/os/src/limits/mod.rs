@@ -17,6 +17,12 @@ pub fn raise_open_files() -> Result<u64, OsError> {
     imp::raise_open_files()
 }
 
+/// How many files and sockets one table of descriptors of this process may have open at the most: its threads share one, unless they
+/// have left it.
+pub fn open_files() -> Option<u64> {
+    imp::open_files()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -1,0 +1,138 @@
+//! Linux: close_range(2) with `CLOSE_RANGE_UNSHARE`, and `SCM_RIGHTS` over a pair of sockets.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use rustix::cmsg_space;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    sockopt,
+};
+
+use super::Handed;
+use crate::{OsError, Socket, Waker};
+
+/// A few sockets are on their way at once: the system counts those of a user that are, and allows no more than a process may have open.
+const SEND_BUFFER_BYTES: usize = 8 << 10;
+
+/// Standard input, output and error stay.
+const FIRST_CLOSED: RawFd = 3;
+
+/// Has the call leave the table that is shared.
+const CLOSE_RANGE_UNSHARE: libc::c_uint = 1 << 1;
+
+/// One end of what sockets are handed over by.
+#[derive(Debug)]
+pub struct Link(OwnedFd);
+
+/// Where the inner end of a pair is in the table that its thread leaves.
+#[derive(Debug)]
+pub struct Place(RawFd);
+
+/// Both ends: the outer, and the inner.
+pub fn pair() -> Result<(Link, Link), OsError> {
+    let failed = OsError::call("open a pair of sockets");
+    let flags = SocketFlags::CLOEXEC;
+    let (outer, inner) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).map_err(failed)?;
+    sockopt::set_socket_send_buffer_size(&outer, SEND_BUFFER_BYTES)
+        .map_err(OsError::call("set up a pair of sockets"))?;
+    Ok((Link(outer), Link(inner)))
+}
+
+/// Has the calling thread leave the table that it shares, for one in which nothing is open but this, these wakers, and standard
+/// input, output and error.
+pub fn leave(link: &Link, wakers: &[Waker]) -> Result<(), OsError> {
+    let mut kept: Vec<RawFd> = wakers.iter().map(|waker| waker.as_fd().as_raw_fd()).collect();
+    kept.push(link.0.as_raw_fd());
+    kept.retain(|&descriptor| descriptor >= FIRST_CLOSED);
+    kept.sort_unstable();
+    kept.dedup();
+    // What lies behind the last one first: the call that leaves the table copies no more of it than is kept.
+    let last = kept.last().map_or(FIRST_CLOSED, |last| last + 1);
+    close_range(last, RawFd::MAX, CLOSE_RANGE_UNSHARE)?;
+    let mut from = FIRST_CLOSED;
+    for descriptor in kept {
+        if descriptor > from {
+            close_range(from, descriptor - 1, 0)?;
+        }
+        from = descriptor + 1;
+    }
+    Ok(())
+}
+
+fn close_range(first: RawFd, last: RawFd, flags: libc::c_uint) -> Result<(), OsError> {
+    // SAFETY: three numbers. The first call gives this thread a table of its own, so that no other loses anything; what this one keeps to
+    // use is left out by `leave`, and whatever else it was given by others it must not use, which `Table::start` asks of its callers.
+    let status = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
+    if status == 0 {
+        return Ok(());
+    }
+    let source = io::Error::last_os_error();
+    Err(OsError::Call { what: "give a thread a table of descriptors of its own", source })
+}
+
+impl Link {
+    /// Where it is in the table of the thread that made it.
+    pub fn place(&self) -> Place {
+        Place(self.0.as_raw_fd())
+    }
+
+    /// Its descriptor is closed by somebody else.
+    pub fn forget(self) {
+        std::mem::forget(self);
+    }
+
+    pub fn give(&self, number: u32, socket: Socket) -> io::Result<()> {
+        let descriptors = [socket.as_fd()];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let number = number.to_ne_bytes();
+        sendmsg(&self.0, &[IoSlice::new(&number)], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    pub fn call(&self) -> io::Result<()> {
+        rustix::net::send(&self.0, &[0], SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    pub fn next(&self) -> Handed {
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut number = [0; size_of::<u32>()];
+        let received = loop {
+            let mut slices = [IoSliceMut::new(&mut number)];
+            match recvmsg(&self.0, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return Handed::Over,
+                Ok(received) => break received.bytes,
+            }
+        };
+        let number_bytes = number.len();
+        match received {
+            0 => Handed::Over,
+            bytes if bytes < number_bytes => Handed::Call,
+            _ => {
+                let number = u32::from_ne_bytes(number);
+                let mut all = control.drain().filter_map(|message| match message {
+                    RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+                    _ => None,
+                });
+                all.next().map_or(Handed::Lost(number), |it| Handed::Socket(number, it.into()))
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Closes it there: on a thread of that table, once its own thread has left it or has ended.
+    pub fn close(self) {
+        // SAFETY: the descriptor was made by `pair` in this table and never closed in it: the value that owns it has gone to another table,
+        // or was forgotten.
+        drop(unsafe { OwnedFd::from_raw_fd(self.0) });
+    }
+}

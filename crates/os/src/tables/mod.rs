@@ -1,0 +1,129 @@
+//! Threads that have a table of descriptors to themselves: what a process may have open is counted for each table, and a table
+//! that nobody else has needs no lock. Sockets are handed to such a thread, and are then open nowhere else.
+//!
+//! What a thread brings along that is known by a descriptor is of the table that it has left: but for the wakers that it keeps, it must use
+//! nothing that was opened outside.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests;
+
+use std::io;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use crate::{OsError, Socket, Waker};
+
+/// A thread with a table of its own, as others see it. It is told that nothing comes any more when this is dropped.
+#[derive(Debug)]
+pub struct Table {
+    /// Taken when it is dropped.
+    link: Option<imp::Link>,
+    thread: Option<JoinHandle<()>>,
+    /// What it uses of what was opened outside.
+    kept: Vec<Waker>,
+}
+
+/// The end of such a thread itself.
+#[derive(Debug)]
+pub struct Inside(imp::Link);
+
+/// What such a thread is handed or told.
+#[derive(Debug)]
+pub enum Handed {
+    /// A socket, by its number. It is this thread's.
+    Socket(u32, Socket),
+    /// The socket of this number, for which its table had no room: it is closed.
+    Lost(u32),
+    /// Somebody calls.
+    Call,
+    /// Nothing more will come.
+    Over,
+}
+
+/// Threads that have been told to end. Whoever drops the last waker closes it in his own table alone: so what is opened outside is held
+/// until they have ended.
+static ENDING: Mutex<Vec<(JoinHandle<()>, Vec<Waker>)>> = Mutex::new(Vec::new());
+
+impl Table {
+    /// Starts a thread that leaves the table of this one, and keeps of what is open these wakers alone. Fails where the system does not
+    /// allow that.
+    pub fn start(
+        name: &str,
+        kept: Vec<Waker>,
+        work: impl FnOnce(&Inside) + Send + 'static,
+    ) -> Result<Self, OsError> {
+        forget_those_that_have_ended();
+        let (outside, inside) = imp::pair()?;
+        let (tell, told) = channel();
+        let wakers = kept.clone();
+        let place = inside.place();
+        let thread = Builder::new().name(name.to_owned()).spawn(move || {
+            let left = imp::leave(&inside, &wakers);
+            let has_left = left.is_ok();
+            let _ = tell.send(left);
+            if has_left {
+                work(&Inside(inside));
+            } else {
+                // Nobody has left the table that it is of: it is closed there once.
+                inside.forget();
+            }
+        });
+        let thread = thread.map_err(|source| OsError::Call { what: "start a thread", source })?;
+        let left = told.recv().map_err(|_| OsError::Call {
+            what: "leave a table of descriptors",
+            source: io::ErrorKind::Other.into(),
+        })?;
+        // What the thread has of it is in its own table.
+        place.close();
+        left?;
+        Ok(Self { link: Some(outside), thread: Some(thread), kept })
+    }
+
+    /// Hands a socket over. It is closed here.
+    pub fn give(&self, number: u32, socket: Socket) -> io::Result<()> {
+        self.link.as_ref().map_or(Ok(()), |link| link.give(number, socket))
+    }
+
+    /// Ends the thread: all that it has open is closed when this returns.
+    pub fn end(mut self) {
+        self.link = None;
+        // Where it has panicked all is closed as well.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+
+    /// Calls the thread.
+    pub fn call(&self) -> io::Result<()> {
+        self.link.as_ref().map_or(Ok(()), imp::Link::call)
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.link = None;
+        let kept = std::mem::take(&mut self.kept);
+        let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        ending.extend(self.thread.take().map(|thread| (thread, kept)));
+    }
+}
+
+impl Inside {
+    /// Waits for what comes next.
+    pub fn next(&self) -> Handed {
+        self.0.next()
+    }
+}
+
+fn forget_those_that_have_ended() {
+    let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
+    ending.retain(|(thread, _)| !thread.is_finished());
+}

@@ -1,0 +1,52 @@
+//! Any other system: none.
+
+use std::convert::Infallible;
+use std::io;
+
+use super::Handed;
+use crate::{OsError, Socket, Waker};
+
+#[derive(Debug)]
+pub struct Link(Infallible);
+
+#[derive(Debug)]
+pub struct Place(Infallible);
+
+pub fn pair() -> Result<(Link, Link), OsError> {
+    Err(OsError::Unsupported {
+        what: "a table of descriptors for a thread",
+        why: "only Linux so far",
+    })
+}
+
+pub fn leave(link: &Link, _wakers: &[Waker]) -> Result<(), OsError> {
+    match link.0 {}
+}
+
+impl Link {
+    pub fn place(&self) -> Place {
+        match self.0 {}
+    }
+
+    pub fn forget(self) {
+        match self.0 {}
+    }
+
+    pub fn give(&self, _number: u32, _socket: Socket) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn call(&self) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn next(&self) -> Handed {
+        match self.0 {}
+    }
+}
+
+impl Place {
+    pub fn close(self) {
+        match self.0 {}
+    }
+}

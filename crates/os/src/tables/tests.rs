@@ -1,0 +1,106 @@
+//! Threads with tables of their own: what is handed over is open there and nowhere else.
+
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use super::*;
+use crate::readiness::{Interest, Poller};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn connected() -> (TcpStream, Socket) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("it is bound");
+    let far = TcpStream::connect(address).expect("it listens");
+    let (near, _) = listener.accept().expect("somebody connects");
+    far.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    (far, near.into())
+}
+
+#[test]
+fn a_socket_is_open_where_it_was_handed_to_and_nowhere_else() {
+    let waker = Waker::new().expect("a waker");
+    let (outside, _other) = connected();
+    let number_outside = outside.as_raw_fd();
+    let (tell, told) = channel();
+    let calls = waker.clone();
+    let table = Table::start("apart", vec![waker.clone()], move |inside| {
+        // What is open outside is not open here.
+        let path = format!("/proc/thread-self/fd/{number_outside}");
+        let _ = tell.send(std::fs::read_link(path).is_err().to_string());
+        let mut held = Vec::new();
+        loop {
+            match inside.next() {
+                Handed::Socket(number, socket) => {
+                    let _ = tell.send(format!("{number} {:?}", socket.local_addr().ok()));
+                    held.push(socket);
+                }
+                Handed::Call => calls.wake(),
+                Handed::Lost(number) => panic!("{number} found no room"),
+                Handed::Over => return,
+            }
+        }
+    });
+    let table = match table {
+        Ok(table) => table,
+        Err(error) => return println!("skipped, because {error}"),
+    };
+    let next = || told.recv_timeout(PATIENCE).expect("it tells");
+    assert_eq!(next(), "true");
+    let (mut far, near) = connected();
+    let address = near.local_addr().ok();
+    table.give(7, near).expect("it is there");
+    assert_eq!(next(), format!("7 {address:?}"));
+    table.call().expect("it is there");
+    let poller = Poller::new().expect("a poller");
+    poller.add(&waker, 1, Interest::INPUT).expect("a waker");
+    let mut ready = Vec::new();
+    poller.wait(&mut ready, Some(PATIENCE)).expect("a poller");
+    assert_eq!(ready.len(), 1, "its calls reach the outside");
+    // It is open as long as the thread is there, and no longer.
+    far.set_nonblocking(true).expect("a socket");
+    let error = far.read(&mut [0]).expect_err("nothing has come");
+    assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    far.set_nonblocking(false).expect("a socket");
+    drop(table);
+    assert_eq!(far.read(&mut [0]).expect("it is closed"), 0);
+}
+
+#[test]
+fn each_table_has_room_for_as_many_as_the_first() {
+    // Two in each table for a socket outside, which is closed at once.
+    let (tell, told) = channel();
+    let start = || {
+        let tell = tell.clone();
+        Table::start("apart", Vec::new(), move |inside| {
+            let mut held = Vec::new();
+            while let Handed::Socket(_, socket) = inside.next() {
+                held.push(socket);
+            }
+            let _ = tell.send(held.len());
+        })
+    };
+    let mut tables = Vec::new();
+    for _ in 0..2 {
+        match start() {
+            Ok(table) => tables.push(table),
+            Err(error) => return println!("skipped, because {error}"),
+        }
+    }
+    let before = std::fs::read_dir("/proc/thread-self/fd").expect("it runs").count();
+    let mut peers = Vec::new();
+    for number in 0..20 {
+        let (far, near) = connected();
+        peers.push(far);
+        tables[number % 2].give(number as u32, near).expect("it is there");
+    }
+    // Of each connection one end is left here. Other tests open and close meanwhile: far fewer than twenty.
+    let after = std::fs::read_dir("/proc/thread-self/fd").expect("it runs").count();
+    assert!(after < before + 35, "{before} {after}");
+    drop(tables);
+    let held: usize = (0..2).map(|_| told.recv_timeout(PATIENCE).expect("it ends")).sum();
+    assert_eq!(held, 20);
+}
