@@ -11,6 +11,7 @@ pub mod client;
 mod connect;
 mod error;
 pub mod findings;
+mod holders;
 mod messages;
 mod paths;
 mod queue;

@@ -67,6 +67,7 @@ mod simpleperf;
 mod stopped;
 mod streams_of_others;
 mod stuck;
+mod tables;
 mod targets;
 mod trouble;
 mod weaknesses;

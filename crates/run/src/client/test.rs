@@ -137,6 +137,7 @@ fn is_splinter(interval: &Interval, test: &Test) -> bool {
 
 impl End for ClientEnd<'_, '_> {
     fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        running.hold(inbox)?;
         let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
@@ -145,7 +146,8 @@ impl End for ClientEnd<'_, '_> {
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         for state in groups {
             let (peer, group, inbox) = (self.run.peer, state.group, inbox.clone());
-            let orders = Orders { peer, server, credentials, cookie, group, inbox };
+            let holders = state.holders.clone();
+            let orders = Orders { peer, server, credentials, cookie, group, holders, inbox };
             (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
         }
         Ok(())

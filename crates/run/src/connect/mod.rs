@@ -19,6 +19,7 @@ use pathscope_peers::attach::Seat;
 use pathscope_peers::joining::Cookie;
 use pathscope_peers::registry::{PeerKind, StreamAttaching};
 
+use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 
@@ -34,6 +35,8 @@ pub(crate) struct Orders {
     /// What each says, where they are known by that.
     pub cookie: Option<Cookie>,
     pub group: Group,
+    /// Who holds their sockets, where not every table has room for them.
+    pub holders: Option<Holders>,
     /// Where each socket arrives as word, or else why not.
     pub inbox: Inbox,
 }
@@ -52,7 +55,10 @@ impl Orders {
 
     /// A flow has its socket.
     fn attached(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
-        let (group, socket) = (self.group.id, FlowSocket::Open(socket));
-        self.inbox.post(SessionMessage::Attached { group, flow, socket, arrival });
+        let group = self.group.id;
+        self.inbox.post(match FlowSocket::of(flow, socket, self.holders.as_ref()) {
+            Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
+            Err(error) => SessionMessage::AttachFailed(error),
+        });
     }
 }

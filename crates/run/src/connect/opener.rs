@@ -23,6 +23,7 @@ use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::queue::Queue;
 use crate::threads;
+use crate::workers::placement;
 
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;
@@ -135,6 +136,8 @@ impl Opener {
             KnownBy::Seat | KnownBy::Nothing => u64::from(self.test.plan.connect_limit()),
             KnownBy::Arrival => 1,
         };
+        let held = self.orders.holders.as_ref();
+        let limit = held.map_or(limit, |_| limit.min(placement::made_at_once()));
         while self.vacancies > 0
             && self.next < self.numbers()
             && (self.making.len() as u64) < limit

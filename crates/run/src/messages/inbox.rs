@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::journal::KernelView;
-use pathscope_core::record::{FlowError, FlowFacts, TcpFacts};
+use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, TcpFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::Tally;
@@ -15,8 +15,9 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
+use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
-use crate::messages::outcome::WorkerOutcome;
+use crate::messages::outcome::{WorkerOutcome, addresses};
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -91,15 +92,45 @@ pub(crate) enum FlowSocket {
     /// A server's datagram socket, opened when the test starts: until then the client may ask again
     /// whether it has its seat, and the listener must hear it.
     Promised { local: SocketAddr, remote: SocketAddr },
+    /// It is open in a table of descriptors of its worker's.
+    Held(Box<HeldSocket>),
+}
+
+/// What is known of a socket that is open elsewhere.
+#[derive(Debug)]
+pub(crate) struct HeldSocket {
+    /// Its own address and the other end's.
+    pub addresses: [Option<SocketAddr>; 2],
+    /// How it is set; of the first of a group.
+    pub facts: Option<SocketFacts>,
 }
 
 impl FlowSocket {
-    /// The socket, opened and set where it was promised.
-    pub fn open(self, settings: &Settings) -> Result<Socket, RunError> {
+    /// The socket of a flow, which is open here, or is handed to whoever holds those of its group.
+    pub fn of(flow: FlowId, socket: Socket, holders: Option<&Holders>) -> Result<Self, RunError> {
+        let Some(holders) = holders else { return Ok(Self::Open(socket)) };
+        let facts = (flow == holders.first()).then(|| socket.facts());
+        let addresses = addresses(&socket);
+        holders.give(flow, socket)?;
+        Ok(Self::Held(Box::new(HeldSocket { addresses, facts })))
+    }
+
+    /// Its own address and the other end's, once it is open.
+    pub fn addresses(&self) -> Option<[Option<SocketAddr>; 2]> {
         match self {
-            Self::Open(socket) => Ok(socket),
+            Self::Open(socket) => Some(addresses(socket)),
+            Self::Held(held) => Some(held.addresses),
+            Self::Promised { .. } => None,
+        }
+    }
+
+    /// The socket, opened and set where it was promised; none where another thread has it.
+    pub fn open(self, settings: &Settings) -> Result<Option<Socket>, RunError> {
+        match self {
+            Self::Open(socket) => Ok(Some(socket)),
+            Self::Held(_) => Ok(None),
             Self::Promised { local, remote } => {
-                Ok(sockets::accept_udp_flow(local, remote, settings)?)
+                Ok(Some(sockets::accept_udp_flow(local, remote, settings)?))
             }
         }
     }

@@ -25,7 +25,7 @@ impl Embedded {
         let listening = listening::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listening.address;
         let settings = Settings { limits: Limits::NONE, here, ..Settings::default() };
-        let files = 2 * super::shares::FILES_KEPT;
+        let files = 2 * crate::workers::placement::FILES_KEPT;
         let (listening, own) = (vec![listening], Vec::new());
         let server = Server { listening, own, files, settings };
         let stop = Stop::default();

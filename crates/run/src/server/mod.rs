@@ -57,6 +57,7 @@ use crate::queue::Queue;
 use crate::records::journal::Journal;
 use crate::session::driver::Carrier;
 use crate::stop::{Hearing, Stage, Stop};
+use crate::workers::placement::{FILES_KEPT, files_of_tests};
 use answering::Ending;
 use calling::Calls;
 use farewell::Leaving;
@@ -67,7 +68,7 @@ use listening::{Listening, OwnListening};
 use log_limit::ServerLog;
 use pending::{Arrival, Guest};
 use sessions::{Admission, SeatRequest, Sessions, Stay};
-use shares::{FILES_KEPT, Waiting, files_of_tests};
+use shares::Waiting;
 
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
 const TURN: usize = 64;

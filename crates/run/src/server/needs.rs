@@ -52,6 +52,8 @@ const STEP_BYTES: u64 = 64 << 10;
 pub(super) struct Needs {
     /// For the sockets of its flows, and for its workers: each has a waker, and what it waits with.
     pub files: u64,
+    /// Beside those, in tables of workers' own.
+    pub files_elsewhere: u64,
     /// That run its flows.
     pub threads: u64,
     /// For its flows and workers.
@@ -70,7 +72,13 @@ impl Needs {
             let sockets = u64::from(most_attached(test, &group)) * u64::from(group.lanes);
             // Each half of a flow has a descriptor of its own for their socket.
             let halves = 1 + u64::from(state.placement.is_in_halves(&*state.job));
-            needs.files += sockets * halves + FILES_OF_WORKER * threads as u64;
+            if state.placement.has_tables {
+                // Those are in tables of their own: here is what each is called and handed sockets by.
+                needs.files += FILES_OF_WORKER * threads as u64;
+                needs.files_elsewhere += sockets;
+            } else {
+                needs.files += sockets * halves + FILES_OF_WORKER * threads as u64;
+            }
             needs.threads += threads as u64;
             let rows = u64::from(group.numbers.max(group.flows)).min(ROWS);
             needs.message_bytes += rows * ROW_BYTES;

@@ -7,7 +7,6 @@ use pathscope_core::record::Substitution;
 use pathscope_flow::Credentials;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::EndReport;
-use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
@@ -23,7 +22,7 @@ use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
 use crate::session::driver::{self, Carrier, Driver, End, Hosted, Left, Talk};
-use crate::session::running::RunningTest;
+use crate::session::running::{Leftover, RunningTest};
 use crate::stop::{Hearing, Stop};
 
 /// Begins a session with a client that began like this.
@@ -81,7 +80,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             needs: Needs::default(),
             held_bytes: 0,
             admits_later: false,
-            lingering: Vec::new(),
+            lingering: Leftover::default(),
         };
         let (has_begun, ended) = (false, None);
         Ok(Box::new(Running { driver, end, has_begun, ended, _hearing: hearing }))
@@ -147,7 +146,7 @@ struct ServerEnd<'server> {
     admits_later: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
     /// ahead of its last FIN.
-    lingering: Vec<Socket>,
+    lingering: Leftover,
 }
 
 impl ServerEnd<'_> {
@@ -177,7 +176,7 @@ impl ServerEnd<'_> {
 
     /// Takes what its test needs.
     fn take(&mut self) -> Result<(), Refusal> {
-        self.admission.take_files(self.needs.files)?;
+        self.admission.take_files((self.needs.files, self.needs.files_elsewhere))?;
         self.admission.take_threads(self.needs.threads)?;
         self.admission.take_memory(self.needs.memory(self.held_bytes))
     }
@@ -212,13 +211,21 @@ impl End for ServerEnd<'_> {
             self.expected = Some(credentials);
         }
         // Those of the last test are long closed at the client.
-        self.lingering = Vec::new();
+        self.lingering = Leftover::default();
         self.needs = Needs::of(test, groups);
         if let Err(error) = self.take() {
             self.forget();
             self.keep(Needs::default());
             return Err(error.into());
         }
+        if let Err(error) = running.hold(inbox) {
+            self.forget();
+            self.keep(Needs::default());
+            return Err(error);
+        }
+        let RunningTest { test, groups, .. } = &*running;
+        let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
+        self.admission.sessions.hold(credentials, held.collect());
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let subtitle = || test.plan.subtitle();
         let told = self.served_as.map_or_else(subtitle, str::to_owned);
@@ -256,9 +263,12 @@ impl End for ServerEnd<'_> {
         }
     }
 
-    fn test_over(&mut self, sockets: Vec<Socket>) {
+    fn test_over(&mut self, leftover: Leftover) {
         self.forget();
-        self.lingering = sockets;
-        self.keep(Needs { files: self.needs.files, ..Needs::default() });
+        self.lingering = leftover;
+        let Needs { files, files_elsewhere, threads, .. } = self.needs;
+        // Those that have tables of their own stay for as long as what is open there does.
+        let threads = if files_elsewhere > 0 { threads } else { 0 };
+        self.keep(Needs { files, files_elsewhere, threads, ..Needs::default() });
     }
 }

@@ -29,6 +29,7 @@ use super::Settings;
 use super::needs::{FILES_OF_SESSION, most_attached};
 use crate::connect::settings;
 use crate::error::RunError;
+use crate::holders::Holders;
 use crate::messages::attendance::{Arrival, Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads::lock;
@@ -78,15 +79,17 @@ struct State {
 /// What there is only so much of for sessions and their tests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Resource {
-    /// Those that tests have taken.
+    /// Those that tests have taken in the table that all threads share.
     Descriptors,
+    /// Those and the ones in tables of workers' own.
+    AllDescriptors,
     Threads,
     /// What messages, plans and tables take, as far as they were promised it.
     Memory,
 }
 
 impl Resource {
-    const ALL: [Self; 3] = [Self::Descriptors, Self::Threads, Self::Memory];
+    const ALL: [Self; 4] = [Self::Descriptors, Self::AllDescriptors, Self::Threads, Self::Memory];
 }
 
 impl State {
@@ -159,6 +162,8 @@ struct Expected {
     access: Access,
     test: Test,
     inbox: Inbox,
+    /// Who holds the sockets of these groups.
+    holders: Vec<(GroupId, Holders)>,
     /// How many connections that follow one another are there.
     attendance: Option<(GroupId, Attendance)>,
     /// Who sits where, of datagram flows.
@@ -174,7 +179,7 @@ pub(super) struct SeatRequest {
 }
 
 /// What a connection gets that has its seat: where its session hears of it, how it is set, and its place.
-type Claimed = (Inbox, sockets::Settings, Option<Attended>);
+type Claimed = (Inbox, sockets::Settings, Option<Attended>, Option<Holders>);
 
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
@@ -258,6 +263,7 @@ impl Sessions {
             access,
             test: test.clone(),
             inbox,
+            holders: Vec::new(),
             lanes: HashMap::new(),
         };
         let mut state = lock(&self.state);
@@ -267,6 +273,13 @@ impl Sessions {
         }
         state.tests.insert(token, expected);
         Ok(())
+    }
+
+    /// The sockets of these groups are handed to whoever holds them. Nobody has come yet: the client has not been told that its test may run.
+    pub fn hold(&self, credentials: Credentials, holders: Vec<(GroupId, Holders)>) {
+        if let Some(expected) = lock(&self.state).tests.get_mut(&credentials.token) {
+            expected.holders = holders;
+        }
     }
 
     /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
@@ -290,18 +303,20 @@ impl Sessions {
         // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let reply = claim.reply(decided);
         let told = stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false));
-        let (Ok((inbox, settings, attended)), Ok(())) = (claimed, told) else {
+        let (Ok((inbox, settings, attended, holders)), Ok(())) = (claimed, told) else {
             return None;
         };
         let socket = Socket::from(stream);
-        inbox.post(match socket.apply(&settings) {
-            Ok(()) => SessionMessage::Attached {
+        let set = socket.apply(&settings).map_err(RunError::from);
+        let held = set.and_then(|()| FlowSocket::of(seat.flow, socket, holders.as_ref()));
+        inbox.post(match held {
+            Ok(socket) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
-                socket: FlowSocket::Open(socket),
+                socket,
                 arrival: Arrival { attended, ..Arrival::default() },
             },
-            Err(error) => SessionMessage::AttachFailed(error.into()),
+            Err(error) => SessionMessage::AttachFailed(error),
         });
         None
     }
@@ -326,7 +341,9 @@ impl Sessions {
         expected.seats.claim_stream(seat)?;
         *served += 1;
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
-        Ok((expected.inbox.clone(), settings, attended))
+        let mut holders = expected.holders.iter().filter(|(group, _)| *group == seat.group);
+        let holders = holders.next().map(|(_, holders)| holders.clone());
+        Ok((expected.inbox.clone(), settings, attended, holders))
     }
 
     /// A proven address asks for a seat. What it is to be told.

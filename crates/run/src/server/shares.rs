@@ -4,14 +4,10 @@
 use pathscope_peers::limits::Limits;
 
 use super::followers;
-use crate::workers::placement::FURTHER_WORKERS_PER_CPU;
+use crate::workers::placement::{FURTHER_WORKERS_PER_CPU, files_of_tests};
 
-/// Files that are kept for everything but tests and connections that have not said yet what they are for.
-pub(super) const FILES_KEPT: u64 = 1_024;
-
-/// Of all files, the tenths that tests may take, and connections that have not said yet what they are for: the rest stays free
-/// whatever strangers do.
-const TENTHS_OF_TESTS: u64 = 7;
+/// Of all files, the tenths for connections that have not said yet what they are for: what they and tests leave stays free whatever
+/// strangers do.
 const TENTHS_OF_GUESTS: u64 = 1;
 
 /// Connections that wait, of a server that has few files: those of guests, of clients that are refused and of connections that
@@ -20,11 +16,6 @@ const LEAST_WAITING: u64 = 16;
 
 /// Clients that are refused at a time, and have not closed their connections: so many, or a quarter of those that wait.
 const REFUSED_MOST: u64 = 64;
-
-/// What the tests of a server that may open so many files may take. Of few, half.
-pub(super) fn files_of_tests(files: u64) -> u64 {
-    (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
-}
 
 /// How many connections may wait at a server that may open so many files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

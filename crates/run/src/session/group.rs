@@ -1,27 +1,26 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
 //! told, what they came to. The test as a whole is in `running`.
 
+mod sockets;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
-use pathscope_core::sending::SendState;
 use pathscope_flow::{Event, Group, Transport};
 use pathscope_modes::flows::AtEnd;
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::FLOWS_TOLD;
-use pathscope_modes::mode::{DatagramSockets, ToldAs};
+use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{Accumulator, EndReport, Plan};
-use pathscope_os::send_state::send_state;
-use pathscope_os::sockets::{Settings, Socket};
-use pathscope_os::tcp_facts::tcp_facts;
-use pathscope_os::{OsError, batches, cpus};
+use pathscope_os::sockets::Socket;
+use pathscope_os::{OsError, cpus};
 
 use crate::connect::settings::buffer_cut;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
+use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::FlowSocket;
 use crate::messages::outcome::{WorkerOutcome, addresses};
@@ -31,11 +30,7 @@ use crate::records::ledger::Ledger;
 use crate::workers::placement::{self, Held, Means, Placement};
 use crate::workers::worker::RunningWorker;
 
-/// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
-/// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
-const DATAGRAM_ROOM: usize = 16 << 20;
-/// Of each flow at least so much: about what systems give without being asked.
-const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
+pub(crate) use self::sockets::Opened;
 
 /// Flows to come of which the other end may have said that they failed there; of more that is not remembered.
 const FAILED_AHEAD: usize = 1_024;
@@ -53,6 +48,8 @@ pub(crate) struct GroupState {
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of flows whose workers are over, in order, kept until it is this end's turn to close.
     pub returned: Vec<(FlowId, Socket)>,
+    /// Who holds the sockets of its flows, where one table of descriptors has no room for them.
+    pub holders: Option<Holders>,
     /// Those of lanes that roam, before the test starts.
     pub lanes: BTreeMap<Lane, FlowSocket>,
     /// At the client: what keeps the paths of a flow that roams.
@@ -95,7 +92,10 @@ impl GroupState {
     pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id).into_owned();
         check_cpus(job.asks().cpus_of(role))?;
-        let (placement, held) = placement::of(&*job, group.flows, (role, means))?;
+        let (mut placement, held) = placement::of(&*job, group.flows, (role, means))?;
+        if group.transport == Transport::Stream && !group.replaces() && !group.roams {
+            placement.spread_over_tables(&*job, group.flows, role);
+        }
         let accumulator = job.accumulator(role);
         Ok(Self {
             group,
@@ -106,6 +106,7 @@ impl GroupState {
             held,
             sockets: Vec::new(),
             returned: Vec::new(),
+            holders: None,
             lanes: BTreeMap::new(),
             paths: None,
             accumulator: Some(accumulator),
@@ -137,58 +138,11 @@ impl GroupState {
         let slot = index.and_then(|index| self.sockets.get_mut(index as usize));
         let Some(slot @ None) = slot else { return false };
         // Once it is reset, the kernel does not tell any more where it went.
-        if let (true, FlowSocket::Open(socket)) = (tells, &socket) {
-            self.ledger.begin(flow, addresses(socket), arrival);
+        if let Some(addresses) = socket.addresses().filter(|_| tells) {
+            self.ledger.begin(flow, addresses, arrival);
         }
         *slot = Some(socket);
         true
-    }
-
-    /// The sockets of flows that are told, once they are over and until both ends have reported.
-    fn kept(&self) -> impl Iterator<Item = &(FlowId, Socket)> {
-        let beyond = FlowId(self.group.first.0.saturating_add(FLOWS_TOLD));
-        self.returned.iter().take_while(move |(flow, _)| *flow < beyond)
-    }
-
-    /// How those stand.
-    pub fn send_states(&self) -> impl Iterator<Item = SendState> {
-        self.kept().filter_map(|(_, socket)| send_state(socket))
-    }
-
-    /// The sockets of its flows, opened and made ready. This was asked of them.
-    pub fn open(&mut self, asked: &Settings) -> Result<Vec<Socket>, RunError> {
-        let missing =
-            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = std::mem::take(&mut self.sockets).into_iter();
-        let sockets = sockets.map(|socket| socket.ok_or_else(missing)?.open(asked));
-        let sockets: Vec<Socket> = sockets.collect::<Result<_, _>>()?;
-        if let Some(wanted) = self.job.datagram_sockets(self.role) {
-            self.room_bytes = prepare(wanted, &sockets)?;
-        } else if self.group.transport == Transport::Datagram
-            && asked.receive_buffer_bytes.is_none()
-        {
-            let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
-            for socket in &sockets {
-                // What the system does not grant shows as drops, which are told.
-                let _ = socket.enlarge_receive_buffer(bytes);
-            }
-        }
-        Ok(sockets)
-    }
-
-    /// Those of the lanes that have come, where they roam.
-    pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Socket)>, RunError> {
-        let lanes = std::mem::take(&mut self.lanes).into_iter();
-        lanes.map(|(lane, socket)| Ok((lane, self.open_lane(socket, asked)?))).collect()
-    }
-
-    /// The socket of a lane that roams, with room for datagrams that wait.
-    pub fn open_lane(&self, socket: FlowSocket, asked: &Settings) -> Result<Socket, RunError> {
-        let socket = socket.open(asked)?;
-        let bytes = DATAGRAM_ROOM / usize::from(self.group.lanes.max(1));
-        // What the system does not grant shows as drops, which are told.
-        let _ = socket.enlarge_receive_buffer(bytes);
-        Ok(socket)
     }
 
     /// Before the start: a lane has come, or has gone. Whether it is the first that came.
@@ -290,8 +244,8 @@ impl GroupState {
         let Some(accumulator) = self.accumulator.take() else { return };
         let sends_bytes = self.sends_bytes();
         // What the kernel has sent again since its flows were over.
-        for &(flow, ref socket) in self.kept().filter(|_| sends_bytes) {
-            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
+        if sends_bytes {
+            for (flow, retransmits) in self.retransmits() {
                 self.ledger.note_retransmits(flow, retransmits);
             }
         }
@@ -325,36 +279,6 @@ impl GroupState {
         let cut = || buffer_cut(self.role, ("receive", "net.core.rmem_max"), (wanted, granted));
         asked.is_none().then(cut)
     }
-}
-
-/// Makes sockets of datagrams ready, or says what of the plan they cannot carry. The room that was asked for, and the least
-/// that one was granted.
-fn prepare(wanted: DatagramSockets, sockets: &[Socket]) -> Result<Option<(u64, u64)>, RunError> {
-    let mut room: Option<(u64, u64)> = None;
-    for socket in sockets {
-        if wanted.keep_whole {
-            // Where the system cannot, it cuts them in pieces, which is told by nobody.
-            let _ = batches::keep_whole(socket);
-        }
-        if let Some(datagram) = wanted.longest_bytes
-            && let Some(longest) = batches::longest_payload(socket).map(u64::from)
-            && longest < datagram
-        {
-            return Err(RunError::Unsupported(format!(
-                "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most \
-                 --datagram {longest}"
-            )));
-        }
-        if let Some(wanted) = wanted.room_bytes {
-            // What the system does not grant is told.
-            let _ = socket.enlarge_receive_buffer(usize::try_from(wanted).unwrap_or(usize::MAX));
-            // It counts its own overhead in, as much again.
-            let granted = socket.receive_buffer_bytes().map(|granted| granted as u64 / 2);
-            let least = room.map_or(u64::MAX, |(_, least)| least);
-            room = granted.map(|granted| (wanted, granted.min(least)));
-        }
-    }
-    Ok(room)
 }
 
 /// Whether this process may use these processors.

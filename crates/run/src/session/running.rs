@@ -7,7 +7,6 @@ mod report;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::journal::KernelView;
 use pathscope_core::record::{Caveat, FlowErrorKind, SocketFacts, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_core::tcp_look::TcpLook;
@@ -17,26 +16,25 @@ use pathscope_modes::conventions::Conventions;
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
-use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
 use pathscope_os::clock;
 use pathscope_os::sockets::{Socket, check_congestion_control};
-use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::connect::settings;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
+use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox};
-use crate::messages::outcome::{WorkerOutcome, addresses};
+use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::Told;
 use crate::paths::log::PathsRemote;
 use crate::records::activity::Activity;
-use crate::records::journal::{ASKED, Beginner};
+use crate::records::journal::Beginner;
 use crate::records::lookout::{Senders, Watched};
 use crate::records::samples::{SampleFile, SampleWriter};
-use crate::session::group::GroupState;
+use crate::session::group::{GroupState, Opened};
 use crate::session::intervals::Collector;
 use crate::workers::placement::Means;
 use crate::workers::shares::Start;
@@ -54,22 +52,27 @@ pub(crate) fn begun_as(sockets: &(Credentials, Option<Resumed>)) -> Token {
 /// Senders of which a report has the last look: as many as are looked at together.
 const SENDERS_TOLD: usize = 8;
 
+/// What is left of the sockets of a test: they are closed with it.
+#[derive(Debug, Default)]
+pub(crate) struct Leftover {
+    sockets: Vec<Socket>,
+    holders: Vec<Holders>,
+}
+
+impl Leftover {
+    /// Closes all of it before this returns.
+    pub fn close(self) {
+        drop(self.sockets);
+        self.holders.into_iter().for_each(Holders::close);
+    }
+}
+
 /// What is known of a report before its first worker has ended.
 #[derive(Default)]
 struct Early {
     caveats: Vec<Caveat>,
     sockets: Option<SocketFacts>,
     senders: Vec<TcpLook>,
-}
-
-/// What is told of flows that begin with the test, from this one on.
-fn beginners(first: FlowId, sockets: &[Socket], tells: Tells) -> impl Iterator<Item = Beginner> {
-    (first.0..).map(FlowId).zip(sockets).enumerate().map(move |(number, (flow, socket))| {
-        let is_asked = tells.status && number < ASKED;
-        let tcp = is_asked.then(|| tcp_facts(socket)).flatten();
-        let view = tcp.as_ref().map(KernelView::of);
-        Beginner { flow, addresses: addresses(socket), view }
-    })
 }
 
 /// One test at one end.
@@ -187,9 +190,18 @@ impl RunningTest {
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
-    pub fn into_sockets(self) -> Vec<Socket> {
-        let returned = self.groups.into_iter().flat_map(|state| state.returned);
-        returned.map(|(_, socket)| socket).collect()
+    pub fn into_leftover(self) -> Leftover {
+        let mut leftover = Leftover::default();
+        for state in self.groups {
+            leftover.sockets.extend(state.returned.into_iter().map(|(_, socket)| socket));
+            leftover.holders.extend(state.holders);
+        }
+        leftover
+    }
+
+    /// Where there are more connections than one table of descriptors has room for: starts those who hold them.
+    pub fn hold(&mut self, inbox: &Inbox) -> Result<(), RunError> {
+        self.groups.iter_mut().try_for_each(|state| state.hold(inbox))
     }
 
     /// A flow has its socket. Returns whether it is one that the test waits for to begin.
@@ -203,7 +215,8 @@ impl RunningTest {
         match socket {
             socket if self.started.is_none() => return state.seat(flow, socket, arrival),
             FlowSocket::Open(socket) => state.admit(flow, (socket, arrival), &self.workers),
-            FlowSocket::Promised { .. } => {}
+            // Those that follow others are never held elsewhere.
+            FlowSocket::Promised { .. } | FlowSocket::Held(_) => {}
         }
         false
     }
@@ -243,17 +256,15 @@ impl RunningTest {
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.tell(Told::Started(now)));
             let asked = settings::settings_of(&self.test, state.group.id);
-            let (sockets, lanes) = (state.open(&asked)?, state.open_lanes(&asked)?);
+            let Opened { sockets, facts, told: begins } = state.open(&asked, tells)?;
+            let lanes = state.open_lanes(&asked)?;
             if !state.is_probe {
-                let facts = sockets.first().map(Socket::facts);
                 self.early.caveats.extend(
                     facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),
                 );
                 self.early.sockets = facts;
             }
-            if tells.rows && state.job.told_as(role) != ToldAs::Nothing {
-                told.extend(beginners(state.group.first, &sockets, tells));
-            }
+            told.extend(begins);
             let (group, placement) = (state.group, &state.placement);
             let shared = state.held.shared.as_deref();
             if shared.is_some() {
@@ -262,7 +273,9 @@ impl RunningTest {
                 self.early.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
             }
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
-            let ready = ReadyGroup { group, placement, shared, ledger, opener, setting, inbox };
+            let holders = state.holders.as_ref();
+            let ready =
+                ReadyGroup { group, placement, shared, holders, ledger, opener, setting, inbox };
             let given = Given { sockets, lanes };
             let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);

@@ -13,7 +13,7 @@ use pathscope_core::record::Substitution;
 use pathscope_engines::{EngineKind, SharedThread, registry};
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
-use pathscope_os::cpus;
+use pathscope_os::{cpus, limits};
 
 use crate::error::RunError;
 use crate::workers::sharing;
@@ -162,6 +162,7 @@ fn beside_others(asks: Asks<'_>) -> Placement {
         wait: Wait::Sleep,
         workers: 1,
         is_shared: true,
+        has_tables: false,
         substitutions,
     }
 }
@@ -187,7 +188,7 @@ fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, R
         }
         (asked, _) => asked,
     };
-    Ok(Placement { engine, wait, workers, is_shared: false, substitutions })
+    Ok(Placement { engine, wait, workers, is_shared: false, has_tables: false, substitutions })
 }
 
 /// What an end has for the workers of a test.
@@ -262,10 +263,65 @@ pub(crate) struct Placement {
     pub workers: usize,
     /// Whether its one worker is a part of a thread that other tests have parts of, too.
     pub is_shared: bool,
+    /// Whether each has a table of descriptors to itself, which holds the sockets of its flows.
+    pub has_tables: bool,
     pub substitutions: Vec<Substitution>,
 }
 
+/// Files that are kept for everything but tests and connections that have not said yet what they are for.
+pub(crate) const FILES_KEPT: u64 = 1_024;
+
+/// Of all files, the tenths that tests may take.
+const TENTHS_OF_TESTS: u64 = 7;
+
+/// What the tests of a server that may open so many files may take. Of few, half.
+pub(crate) fn files_of_tests(files: u64) -> u64 {
+    (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
+}
+
+/// Of what one table of descriptors holds, as many are for other things.
+const TABLE_KEPT: u64 = 64;
+
+/// And one in so many is for a connection in the making, before it is handed to who holds it. The other end's table may be as small, and has
+/// few places for those that have not said yet what they are for.
+const MADE_AT_ONCE_SHARE: u64 = 32;
+
+/// How many connections are in the making at once where they are held in tables of workers' own.
+pub(crate) fn made_at_once() -> u64 {
+    limits::open_files().map_or(u64::MAX, |files| files / MADE_AT_ONCE_SHARE).max(1)
+}
+
 impl Placement {
+    /// Where there are more connections than this process may have open: each worker gets a table of descriptors to itself, and there are as
+    /// many of them as hold all. Where somebody has asked for an engine that needs several threads, nothing is changed.
+    pub fn spread_over_tables(&mut self, plan: &dyn Mode, flows: u32, role: Role) {
+        let files = limits::open_files().unwrap_or(u64::MAX);
+        let own = match role {
+            Role::Client => files.saturating_sub(TABLE_KEPT),
+            Role::Server => files_of_tests(files),
+        };
+        let most = files.saturating_sub(TABLE_KEPT).max(1);
+        let is_possible = !self.is_shared && !self.is_in_halves(plan) && files > 2 * TABLE_KEPT;
+        if u64::from(flows) <= own || !is_possible {
+            return;
+        }
+        self.has_tables = true;
+        let (asked, at_once) = (u64::from(plan.connect_limit()), made_at_once());
+        if role == Role::Client && at_once < asked {
+            let why =
+                "they are made in the table of descriptors that all threads share (ulimit -n)";
+            let [asked, ran] = [asked, at_once].map(|count| count.to_string());
+            self.substitutions.push(substitution("connect-limit", &asked, &ran, why));
+        }
+        let needed = u64::from(flows).div_ceil(most) as usize;
+        if needed > self.workers {
+            let why = "each has a table of descriptors to itself, which holds so many connections (ulimit -n)";
+            let [asked, ran] = [self.workers, needed].map(|count| count.to_string());
+            self.substitutions.push(substitution("workers", &asked, &ran, why));
+            self.workers = needed;
+        }
+    }
+
     /// How many of its workers spin.
     pub fn spinning(&self) -> usize {
         if self.wait == Wait::Spin { self.workers } else { 0 }

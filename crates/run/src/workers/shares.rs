@@ -53,7 +53,7 @@ impl FlowVisitor for Start<'_> {
 }
 
 /// Flows 0..flows in as many nearly equal, contiguous shares.
-fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
+pub(crate) fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
     let workers = u32::try_from(workers).unwrap_or(u32::MAX).clamp(1, flows.max(1));
     let border = |index: u32| (u64::from(flows) * u64::from(index) / u64::from(workers)) as u32;
     (0..workers).map(|index| border(index)..border(index + 1)).collect()

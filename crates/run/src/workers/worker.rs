@@ -27,6 +27,7 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::error::RunError;
+use crate::holders::Holders;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
@@ -111,6 +112,8 @@ pub(crate) struct ReadyGroup<'a> {
     pub placement: &'a Placement,
     /// The thread that runs its one worker beside those of other tests, if one does.
     pub shared: Option<&'a SharedThread>,
+    /// The threads that hold the sockets of its flows and run each worker, where one table has no room for them.
+    pub holders: Option<&'a Holders>,
     /// Where its flows are written down as they end, where they are replaced.
     pub ledger: &'a Ledger,
     /// At the client: who opens the next of those.
@@ -145,13 +148,15 @@ impl<M: InDocuments> NewWorker<'_, M> {
         samples: Option<Samples<M>>,
     ) -> Result<RunningWorker, RunError> {
         let part = self.ready.shared.map(|thread| (thread, thread.part()));
-        let (remote, commands) = match &part {
-            Some((_, part)) => worker_inbox_of(part.waker.clone()),
-            None => worker_inbox()?,
+        let held = self.ready.holders.and_then(|holders| holders.commands(&self.flows));
+        let (remote, commands) = match (&part, held) {
+            (Some((_, part)), _) => worker_inbox_of(part.waker.clone()),
+            (None, Some(commands)) => commands,
+            (None, None) => worker_inbox()?,
         };
         let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
-        let worker = self.worker::<F>(samples, (commands, succession));
+        let mut worker = self.worker::<F>(samples, (commands, succession));
         let Self { ready, plan, flows, given, number, cpu } = self;
         let &ReadyGroup { group, placement, setting, .. } = ready;
         for (lane, socket) in given.lanes {
@@ -173,6 +178,21 @@ impl<M: InDocuments> NewWorker<'_, M> {
             thread.run(&part, worker, move |finished| {
                 let outcome = || finished.map(outcome_of);
                 tell(catch_unwind(AssertUnwindSafe(outcome)).unwrap_or(Err(EngineError::Panicked)));
+            });
+        } else if let Some(holders) = ready.holders {
+            holders.run(&flows, move |holding| {
+                let run = || {
+                    cpu.map_or(Ok(()), cpus::pin_thread)?;
+                    holding.equip(&mut worker.flows)?;
+                    Ok(outcome_of(F::run(OnEngine { engine, worker }, in_halves)?))
+                };
+                let mut outcome =
+                    catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(EngineError::Panicked));
+                // They stay where they are open.
+                if let Ok(outcome) = &mut outcome {
+                    holding.sockets = std::mem::take(&mut outcome.sockets);
+                }
+                tell(outcome);
             });
         } else {
             let run = move || {

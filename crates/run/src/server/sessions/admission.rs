@@ -87,17 +87,22 @@ impl Admission {
         self.exchange(Resource::Threads, wanted).map_err(no)
     }
 
-    /// Takes files for the sockets of a test, in place of those taken before.
-    pub fn take_files(&mut self, wanted: u64) -> Result<(), Refusal> {
-        let what = format!("{} descriptors for the test's connections and threads", count(wanted));
+    /// Takes files for the sockets of a test, in place of those taken before. `elsewhere`: those in tables of workers' own, which are held to
+    /// what a session and an address may have, and take no place in the table that all threads share.
+    pub fn take_files(&mut self, (wanted, elsewhere): (u64, u64)) -> Result<(), Refusal> {
+        let all = wanted.saturating_add(elsewhere);
+        let what = format!("{} descriptors for the test's connections and threads", count(all));
         let no = |sentence, hint| Refusal::new("unable", sentence).with_hint(hint);
-        if let Some(most) = self.limits().descriptors.filter(|&most| wanted > most) {
+        if let Some(most) = self.limits().descriptors.filter(|&most| all > most) {
             return Err(no(
                 format!("{what} are more than its limit of {} a session", count(most)),
                 "ask for fewer connections, or start the server with a higher --limit-descriptors",
             ));
         }
-        self.exchange(Resource::Descriptors, wanted).map_err(|(origin, excess)| match excess {
+        let both = [(Resource::AllDescriptors, all), (Resource::Descriptors, wanted)];
+        let mut both = both.into_iter();
+        let taken = both.try_for_each(|(resource, wanted)| self.exchange(resource, wanted));
+        taken.map_err(|(origin, excess)| match excess {
             Excess::All { free, .. } => no(
                 format!("{wanted} connections are more than the {free} that it has files for now"),
                 "ask for fewer, try again later, or raise its limit of open files (ulimit -n)",
@@ -124,10 +129,12 @@ impl Admission {
         let limits = self.limits();
         let mut state = lock(&self.sessions.state);
         let bounds = match of {
-            Resource::Descriptors => Bounds {
-                all: Some(state.files_for_tests()),
-                origin: limits.descriptors_per_address,
-            },
+            Resource::Descriptors => {
+                Bounds { all: Some(state.files_for_tests()), ..Bounds::default() }
+            }
+            Resource::AllDescriptors => {
+                Bounds { origin: limits.descriptors_per_address, ..Bounds::default() }
+            }
             Resource::Threads => limits.threads(),
             Resource::Memory => limits.memory(),
         };

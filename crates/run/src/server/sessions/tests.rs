@@ -123,27 +123,37 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     let mut other = admit("[2001:db8::2]:9");
     let mut stranger = admit("192.0.2.1:9");
     let refused = |admission: &mut Admission, wanted| {
-        admission.take_files(wanted).expect_err("too many").to_string()
+        admission.take_files((wanted, 0)).expect_err("too many").to_string()
     };
     let said = refused(&mut one, 61);
     assert!(said.starts_with("61 descriptors") && said.contains("limit of 60"), "{said}");
     assert!(said.ends_with("a higher --limit-descriptors"), "{said}");
-    one.take_files(60).expect("within its limit");
+    one.take_files((60, 0)).expect("within its limit");
     let said = refused(&mut other, 21);
     assert!(said.contains("60 of other sessions from 2001:db8::/64"), "{said}");
     assert!(said.contains("limit of 80") && said.contains("-descriptors-per-address"), "{said}");
-    other.take_files(20).expect("within its limit");
+    other.take_files((20, 0)).expect("within its limit");
     let said = refused(&mut stranger, 21);
     assert!(said.starts_with("21 connections are more than the 20"), "{said}");
-    stranger.take_files(20).expect("they are there");
+    stranger.take_files((20, 0)).expect("they are there");
     // A test in place of another, and a session that is gone.
-    one.take_files(10).expect("fewer");
-    other.take_files(60).expect("the rest of the site's");
+    one.take_files((10, 0)).expect("fewer");
+    other.take_files((60, 0)).expect("the rest of the site's");
     drop(one);
-    stranger.take_files(40).expect("they are there");
-    drop((other, stranger));
+    stranger.take_files((40, 0)).expect("they are there");
+    // Those in tables of workers' own take no place in the first, and count for the session and its address.
+    let said = stranger.take_files((10, 51)).expect_err("too many").to_string();
+    assert!(said.starts_with("61 descriptors") && said.contains("limit of 60"), "{said}");
+    stranger.take_files((10, 50)).expect("within its limit");
+    assert_eq!(lock(&sessions.state).taken[Resource::Descriptors as usize].taken(), 70);
+    let mut again = admit("192.0.2.1:10");
+    let said = again.take_files((2, 19)).expect_err("too many").to_string();
+    assert!(said.contains("60 of other sessions from 192.0.2.1"), "{said}");
+    again.take_files((2, 18)).expect("within its address's limit");
+    drop((other, stranger, again));
     assert_eq!(lock(&sessions.state).files_free(), FILES);
     assert!(lock(&sessions.state).taken[Resource::Descriptors as usize].is_empty());
+    assert!(lock(&sessions.state).taken[Resource::AllDescriptors as usize].is_empty());
 }
 
 #[test]

@@ -64,11 +64,13 @@ impl<D: Talk> Driver<D> {
             socket.apply(&settings)?;
             Ok(socket)
         });
+        let holders = test.group(seat.group).and_then(|state| state.holders.as_ref());
+        let socket = socket.and_then(|socket| FlowSocket::of(seat.flow, socket, holders));
         let word = match socket {
             Ok(socket) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
-                socket: FlowSocket::Open(socket),
+                socket,
                 arrival: Arrival::default(),
             },
             // Others that are there go on.

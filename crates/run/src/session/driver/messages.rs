@@ -7,8 +7,8 @@ use pathscope_modes::registry::EndInterval;
 use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
-use crate::messages::inbox::{FlowSocket, SessionMessage};
-use crate::messages::outcome::{WorkerOutcome, addresses, named};
+use crate::messages::inbox::SessionMessage;
+use crate::messages::outcome::{WorkerOutcome, named};
 use crate::records::names::FlowNames;
 
 impl<D: Talk> Driver<D> {
@@ -19,8 +19,8 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Attached { group, flow, socket, arrival } => {
                 let Some(test) = &mut self.test else { return };
                 let follows = test.started().is_some() && test.tells_connections(group);
-                if let (true, FlowSocket::Open(socket)) = (follows, &socket) {
-                    self.journal.opened(flow, addresses(socket), now);
+                if let Some(addresses) = socket.addresses().filter(|_| follows) {
+                    self.journal.opened(flow, addresses, now);
                 }
                 arrival.connect_ns.into_iter().for_each(|took| test.connected(group, took));
                 if test.attach((group, flow), socket, arrival) {

@@ -29,7 +29,6 @@ use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
-use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
 use pathscope_peers::dialogue::STOP_TAKES;
@@ -45,7 +44,7 @@ use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::names::FlowNames;
 use crate::records::samples::SampleFile;
-use crate::session::running::{Patience, RunningTest, begun_as};
+use crate::session::running::{Leftover, Patience, RunningTest, begun_as};
 use crate::threads::lock;
 use crate::workers::placement::Means;
 
@@ -117,8 +116,10 @@ pub(crate) trait End {
     fn report(&mut self, _whose: Role, _report: Box<EndReport>) {}
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
-    /// The test is over; these were its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
-    fn test_over(&mut self, _sockets: Vec<Socket>) {}
+    /// The test is over; this is left of its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
+    fn test_over(&mut self, leftover: Leftover) {
+        leftover.close();
+    }
 }
 
 /// A dialogue about our tests.
@@ -442,10 +443,10 @@ impl<D: Talk> Driver<D> {
                 }
                 Output::TestOver => {
                     self.journal.step(|| "both ends have reported; the test is over");
-                    let sockets =
-                        self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
+                    let leftover =
+                        self.test.take().map(|test| test.into_leftover()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
-                    end.test_over(sockets);
+                    end.test_over(leftover);
                     self.control.flush();
                     // The server has its stop to say first.
                     if self.role == Role::Client

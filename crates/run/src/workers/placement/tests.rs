@@ -194,3 +194,29 @@ fn light_tests_beyond_those_that_have_a_thread_to_themselves_share_one() {
     drop(alone);
     assert!(ask(&light, Role::Server).1.shared.is_none());
 }
+
+#[test]
+fn as_many_workers_have_tables_of_their_own_as_hold_all_connections_and_none_where_one_holds_them()
+{
+    let Some(files) = limits::open_files().filter(|&files| files < u64::from(u32::MAX) / 4) else {
+        return println!("skipped, because this system tells no limit that is met");
+    };
+    let spread = |flows: u64, role, engine: Option<&str>| {
+        let engine = engine.map(str::to_owned);
+        let plan = GoodputPlan { engine, ..load(flows as u32, Pattern::Duplex) };
+        let mut placement = placed(&plan, 1).expect("known engine");
+        placement.spread_over_tables(&plan, flows as u32, role);
+        let what = placement.substitutions.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
+        (placement.has_tables, placement.workers, what)
+    };
+    for role in [Role::Client, Role::Server] {
+        assert!(!spread(files / 4, role, None).0, "{files}: {role:?}");
+        let (has_tables, workers, told) = spread(2 * files, role, None);
+        assert!(has_tables && (3..=4).contains(&workers), "{files}: {workers} of {role:?}");
+        assert!(told.iter().any(|what| what == "workers"), "{told:?}");
+        let cuts = role == Role::Client && made_at_once() < 1_000;
+        assert_eq!(told.iter().any(|what| what == "connect-limit"), cuts, "{told:?}");
+        // Halves have a thread each.
+        assert!(!spread(2 * files, role, Some("plain")).0);
+    }
+}

@@ -1,0 +1,154 @@
+//! Threads that hold the sockets of flows in tables of descriptors of their own, from when each is attached until it is this end's turn to
+//! close: where a test has more connections than one table has room for. Each is a worker's: what it does with them is handed to it.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use pathscope_core::id::FlowId;
+use pathscope_engines::{EngineError, Inbox as EngineInbox, Remote, worker_inbox_of};
+use pathscope_flow::Machine;
+use pathscope_os::sockets::Socket;
+use pathscope_os::tables::{Handed, Inside, Table};
+use pathscope_os::{OsError, Waker};
+
+use crate::error::RunError;
+use crate::threads::lock;
+
+/// What such a thread has.
+#[derive(Debug, Default)]
+pub(crate) struct Holding {
+    pub sockets: Vec<(FlowId, Socket)>,
+    /// Those for which its table had no room.
+    pub lost: u32,
+}
+
+impl Holding {
+    /// Gives each of these flows its socket.
+    pub fn equip<F: Machine>(&mut self, flows: &mut [(F, Vec<Socket>)]) -> Result<(), EngineError> {
+        let mut held: HashMap<FlowId, Socket> = self.sockets.drain(..).collect();
+        for (flow, sockets) in flows {
+            let source = || io::Error::other(format!("{} found no room", self.lost));
+            let what = "hold all connections in the table of descriptors of one thread";
+            let socket = held.remove(&flow.id());
+            sockets.push(socket.ok_or_else(|| OsError::Call { what, source: source() })?);
+        }
+        Ok(())
+    }
+}
+
+/// What is done on such a thread. A dynamic call: a few in a test.
+type Job = Box<dyn FnOnce(&mut Holding) + Send>;
+
+/// One of them.
+#[derive(Debug)]
+struct Holder {
+    flows: Range<u32>,
+    table: Table,
+    jobs: Sender<Job>,
+    /// How the worker is told; until it begins.
+    commands: Mutex<Option<(Remote, EngineInbox)>>,
+}
+
+/// Those of a group: each has the flows of one worker. Cheap to clone; they end when the last is gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Holders(Arc<Vec<Holder>>);
+
+impl Holders {
+    /// Starts one for each of these shares of flows. `session` is what they wake when they have something to say.
+    pub fn start(shares: &[Range<u32>], session: &Waker) -> Result<Self, RunError> {
+        let start = |flows: &Range<u32>| Holder::start(flows.clone(), session);
+        Ok(Self(Arc::new(shares.iter().map(start).collect::<Result<_, _>>()?)))
+    }
+
+    /// The first flow of the group.
+    pub fn first(&self) -> FlowId {
+        FlowId(self.0.first().map_or(0, |holder| holder.flows.start))
+    }
+
+    /// Hands over the socket of a flow.
+    pub fn give(&self, flow: FlowId, socket: Socket) -> Result<(), RunError> {
+        let holder = self.0.iter().find(|holder| holder.flows.contains(&flow.0));
+        let given = holder.map_or(Ok(()), |holder| holder.table.give(flow.0, socket));
+        given.map_err(RunError::system("cannot hand a connection to the thread that runs it"))
+    }
+
+    /// How the worker of these flows is told; once.
+    pub fn commands(&self, flows: &Range<u32>) -> Option<(Remote, EngineInbox)> {
+        let holder = self.0.iter().find(|holder| holder.flows == *flows)?;
+        lock(&holder.commands).take()
+    }
+
+    /// Has this done with the sockets of these flows.
+    pub fn run(&self, flows: &Range<u32>, job: impl FnOnce(&mut Holding) + Send + 'static) {
+        if let Some(holder) = self.0.iter().find(|holder| holder.flows == *flows) {
+            holder.run(Box::new(job));
+        }
+    }
+
+    /// Closes all, unless somebody may still hand sockets over.
+    pub fn close(self) {
+        let holders = Arc::into_inner(self.0).unwrap_or_default();
+        holders.into_iter().for_each(|holder| holder.table.end());
+    }
+
+    /// What is found out of the sockets of flows whose workers are over.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        of: impl Fn(FlowId, &Socket) -> Option<T> + Clone + Send + 'static,
+    ) -> Vec<T> {
+        let asked: Vec<Receiver<Vec<T>>> =
+            self.0.iter().map(|holder| holder.ask(of.clone())).collect();
+        asked.iter().filter_map(|answer| answer.recv().ok()).flatten().collect()
+    }
+}
+
+impl Holder {
+    fn start(flows: Range<u32>, session: &Waker) -> Result<Self, RunError> {
+        let (jobs, to_do) = channel();
+        let waker = Waker::new()?;
+        let (remote, inbox) = worker_inbox_of(waker.clone());
+        // What it is to use of what is open outside.
+        let kept = vec![session.clone(), waker];
+        let name = format!("holds-{}", flows.start);
+        let table = Table::start(&name, kept, move |inside| hold(inside, &to_do))?;
+        Ok(Self { flows, table, jobs, commands: Mutex::new(Some((remote, inbox))) })
+    }
+
+    fn run(&self, job: Job) {
+        // It fails only where the thread has ended, which it does not before this value.
+        let _ = self.jobs.send(job);
+        let _ = self.table.call();
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        of: impl Fn(FlowId, &Socket) -> Option<T> + Send + 'static,
+    ) -> Receiver<Vec<T>> {
+        let (answer, answered) = channel();
+        self.run(Box::new(move |holding| {
+            let found = holding.sockets.iter().filter_map(|(flow, socket)| of(*flow, socket));
+            let _ = answer.send(found.collect());
+        }));
+        answered
+    }
+}
+
+/// What such a thread does, until nobody has anything for it any more.
+fn hold(inside: &Inside, to_do: &Receiver<Job>) {
+    let mut holding = Holding::default();
+    loop {
+        match inside.next() {
+            Handed::Socket(number, socket) => holding.sockets.push((FlowId(number), socket)),
+            Handed::Lost(_) => holding.lost += 1,
+            Handed::Call => {
+                if let Ok(job) = to_do.try_recv() {
+                    job(&mut holding);
+                }
+            }
+            Handed::Over => return,
+        }
+    }
+}
