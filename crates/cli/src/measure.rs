@@ -153,7 +153,7 @@ fn run(
     let result_file = files.open_result().map_err(unmeasured)?;
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose();
-    let frequency_file = frequency_file.map_err(unmeasured)?;
+    let mut frequency_file = frequency_file.map_err(unmeasured)?;
     let backgrounds = files.backgrounds.iter().map(BackgroundFile::create);
     let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>().map_err(unmeasured)?;
     let plot = args.plot.create().map_err(unmeasured)?;
@@ -206,6 +206,9 @@ fn run(
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
     stop.end_at_once();
+    // Before anything is waited for, unless a screen has counted what it holds.
+    let counted_here = if is_shown { None } else { frequency_file.take() };
+    let frequency_trouble = counted_here.and_then(|file| file.write(&document, None).err());
     let written = backgrounds.into_iter().filter_map(|file| file.write(&document).err());
     // Each is written, whatever becomes of another.
     let background_trouble = written.collect::<Vec<_>>().into_iter().next();
@@ -218,7 +221,7 @@ fn run(
     let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
     let ending = Ending { document: Some(&document), failure, wall_unix_ns };
     let counted = shown.as_ref().and_then(Shown::frequencies);
-    let frequency_trouble = frequency_file.and_then(|file| file.write(&document, counted).err());
+    let counted_there = frequency_file.and_then(|file| file.write(&document, counted).err());
     let screen_trouble = shown.and_then(|shown| shown.finish(&ending));
     let output_trouble = output_trouble.or(screen_trouble).or(incomplete).or(junit_trouble);
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
@@ -226,6 +229,7 @@ fn run(
     }
     let output_trouble = output_trouble
         .or(frequency_trouble)
+        .or(counted_there)
         .or(background_trouble)
         .or(plot_trouble)
         .or_else(|| samples_trouble(&document));

@@ -1,4 +1,4 @@
-//! Linux: close_range(2) with `CLOSE_RANGE_UNSHARE`, and `SCM_RIGHTS` over a pair of sockets.
+//! Linux: `close_range(2)` with `CLOSE_RANGE_UNSHARE`, and `SCM_RIGHTS` over a pair of sockets.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -85,7 +85,7 @@ impl Link {
         std::mem::forget(self);
     }
 
-    pub fn give(&self, number: u32, socket: Socket) -> io::Result<()> {
+    pub fn give(&self, number: u32, socket: &Socket) -> io::Result<()> {
         let descriptors = [socket.as_fd()];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);

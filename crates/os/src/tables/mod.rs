@@ -91,7 +91,9 @@ impl Table {
 
     /// Hands a socket over. It is closed here.
     pub fn give(&self, number: u32, socket: Socket) -> io::Result<()> {
-        self.link.as_ref().map_or(Ok(()), |link| link.give(number, socket))
+        let given = self.link.as_ref().map_or(Ok(()), |link| link.give(number, &socket));
+        drop(socket);
+        given
     }
 
     /// Ends the thread: all that it has open is closed when this returns.

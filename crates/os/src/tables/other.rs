@@ -32,7 +32,7 @@ impl Link {
         match self.0 {}
     }
 
-    pub fn give(&self, _number: u32, _socket: Socket) -> io::Result<()> {
+    pub fn give(&self, _number: u32, _socket: &Socket) -> io::Result<()> {
         match self.0 {}
     }
 
