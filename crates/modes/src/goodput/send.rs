@@ -31,6 +31,8 @@ pub struct Sender {
     draws: Draws,
     rate: Option<BitRate>,
     bursts: Bursts,
+    /// Until when the rate allows nothing, as it was last asked.
+    held_until: Tick,
     /// When it started; never: it has not.
     started: Tick,
     /// When the stream ends, whatever was sent by then.
@@ -52,6 +54,7 @@ impl Sender {
             draws,
             rate,
             bursts: Bursts::default(),
+            held_until: Tick::ZERO,
             started: Tick::NEVER,
             stop_at: Tick::NEVER,
             gone_at: Tick::NEVER,
@@ -69,9 +72,10 @@ impl Sender {
         self.stop_at
     }
 
-    /// Until when it pauses by itself, if it does.
+    /// Until when it sends nothing by its own choice, a pause or its rate, if that is so.
     pub(super) fn pause(&self, now: Tick) -> Option<Tick> {
-        self.bursts.pause(now)
+        let of_rate = (now < self.held_until).then_some(self.held_until);
+        self.bursts.pause(now).max(of_rate)
     }
 
     pub(super) fn is_started(&self) -> bool {
@@ -104,7 +108,10 @@ impl Sender {
         let rate = (rate, shared.pace.period_ns);
         match pace::by_rate(rate, (self.position, room), (started, now)) {
             Ok(bytes) => (stream(bytes), wake),
-            Err(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
+            Err(due) => {
+                self.held_until = due;
+                (SendWant::Nothing, Some(due.min(self.stop_at)))
+            }
         }
     }
 

@@ -134,6 +134,17 @@ fn a_time_limit_ends_what_only_one_end_knows_of() {
 }
 
 #[test]
+fn a_rate_whose_periods_are_longer_than_patience_is_no_standstill() {
+    let pace = Pace { period_ns: Some(Period::from_secs(40)), ..Pace::default() };
+    let rate_bps = Some(BitRate(8_000));
+    let plan = GoodputPlan { rate_bps, pace, ..plan(Pattern::Duplex, transfer(100_000)) };
+    let mut sim = both(&plan, DONE);
+    let outcome = sim.run(LATE);
+    assert_eq!(agreed(&sim, FLOW, &outcome), (50_000, 50_000));
+    assert!(outcome.at > Tick::from_nanos(40_000_000_000), "{outcome}");
+}
+
+#[test]
 fn a_wrong_byte_is_found_where_it_is_and_the_other_end_sees_a_reset() {
     for (from, pattern) in [(Role::Client, Pattern::Push), (Role::Server, Pattern::Pull)] {
         let mut sim = both(&plan(pattern, transfer(300_000)), DONE);
