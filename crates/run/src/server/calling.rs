@@ -2,7 +2,7 @@
 //! make its source another's would have a stream sent there: only who is near or allowed is answered.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -12,10 +12,11 @@ use pathscope_flow::{GroupId, Transport};
 use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::{clock, random};
 use pathscope_peers::joining::Calling;
+use pathscope_peers::limits::Origin;
 use pathscope_peers::registry::{Greeting, PeerKind};
 
 use super::listening::OwnListening;
-use super::near::{Near, site_of};
+use super::near::Near;
 use super::sessions::Sessions;
 use super::{Serving, TURN};
 use crate::connect::origins::from_link_of;
@@ -39,7 +40,7 @@ const MOST_REMEMBERED: usize = 4_096;
 pub(super) struct Calls {
     near: Near,
     lately: HashMap<SocketAddr, Tick>,
-    of_sites: HashMap<IpAddr, u32>,
+    of_sites: HashMap<Origin, u32>,
     /// When the second began that is counted.
     since: Tick,
     /// Whether it was told that nobody stated what they are sent.
@@ -77,7 +78,7 @@ impl Calls {
         if is_same || self.lately.len() >= MOST_REMEMBERED {
             return Verdict::Ignore;
         }
-        let of_site = self.of_sites.entry(site_of(from.ip())).or_default();
+        let of_site = self.of_sites.entry(Origin::of(from.ip())).or_default();
         if *of_site >= MOST_PER_SECOND {
             return Verdict::Ignore;
         }
@@ -164,6 +165,8 @@ impl Serving<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     fn at(milliseconds: u64) -> Tick {
@@ -191,6 +194,12 @@ mod tests {
         assert_eq!((answered, calls.lately.len()), (MOST_PER_SECOND, MOST_PER_SECOND as usize));
         let another = "192.0.2.2:5000".parse().expect("an address");
         assert_eq!(calls.judge(another, at(1)), Verdict::Answer);
+        // Neighbours on one link are no site.
+        for port in 1..=MOST_PER_SECOND as u16 {
+            calls.judge(SocketAddr::new(IpAddr::from([0xfe80, 0, 0, 0, 0, 0, 0, 1]), port), at(2));
+        }
+        let neighbour = "[fe80::2]:5000".parse().expect("an address");
+        assert_eq!(calls.judge(neighbour, at(2)), Verdict::Answer);
         let first = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), 1);
         assert_eq!(calls.judge(first, at(1_000)), Verdict::Answer);
         assert_eq!(calls.lately.len(), 1, "who called a second ago is forgotten");

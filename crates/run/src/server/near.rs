@@ -1,7 +1,7 @@
 //! Who is answered that need not prove where it is: this machine, who is on a network that one of its links is of, and who is of a network
 //! that was allowed. Anybody else could have its answers sent to a third.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -21,15 +21,6 @@ pub(super) struct Near {
     look_at: Tick,
     /// Whether it was told how others are answered, too.
     has_told_how: bool,
-}
-
-/// What is counted as one caller: an address, or the part of it that a site has.
-pub(super) fn site_of(address: IpAddr) -> IpAddr {
-    const SITE: u128 = !0 << 64;
-    match address.to_canonical() {
-        IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & SITE).into(),
-        four @ IpAddr::V4(_) => four,
-    }
 }
 
 impl Near {

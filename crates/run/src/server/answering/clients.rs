@@ -1,13 +1,12 @@
 //! Whose datagrams were answered, and how many of them: bounded in memory, in what one address gets, and in what is told of them.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Period, count, counted};
-
-use crate::server::near::site_of;
+use pathscope_peers::limits::Origin;
 
 /// Clients at once, each path of one counted.
 const MOST: usize = 1_024;
@@ -36,7 +35,7 @@ pub(super) enum Verdict {
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     there: HashMap<SocketAddr, Client>,
-    sources: HashMap<IpAddr, Source>,
+    sources: HashMap<Origin, Source>,
     /// When it is looked next who is silent.
     look_at: Option<Tick>,
     is_full_told: bool,
@@ -67,7 +66,7 @@ impl Clients {
         if begins && self.there.len() >= MOST {
             return Verdict::Full { is_told: std::mem::replace(&mut self.is_full_told, true) };
         }
-        let source = self.sources.entry(site_of(from.ip())).or_insert(Source {
+        let source = self.sources.entry(Origin::of(from.ip())).or_insert(Source {
             clients: 0,
             since: now,
             in_second: 0,
@@ -116,7 +115,7 @@ impl Clients {
         self.look_at = earliest.map(|last| last + SILENCE);
         self.is_full_told &= self.there.len() >= MOST;
         for (from, _) in &gone {
-            let place = site_of(from.ip());
+            let place = Origin::of(from.ip());
             if let Some(source) = self.sources.get_mut(&place) {
                 source.clients -= 1;
                 if source.clients == 0 {
@@ -151,6 +150,8 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     const S: u64 = 1_000_000_000;
@@ -213,6 +214,16 @@ mod tests {
         assert_eq!(clients.heard(port(MOST_OF_SITE + 1), at(1)), Verdict::TooMany);
         assert_eq!(clients.heard(port(1), at(1)), Verdict::Answer, "it has its place");
         assert_eq!(clients.heard(client("192.0.2.2:9"), at(1)), Verdict::Begins);
+    }
+
+    #[test]
+    fn neighbours_on_one_link_are_no_site() {
+        let mut clients = Clients::default();
+        for _ in 0..=MOST_PER_SECOND {
+            clients.heard(client("[fe80::1]:9"), at(0));
+        }
+        assert_eq!(clients.heard(client("[fe80::1]:9"), at(1)), Verdict::TooMany);
+        assert_eq!(clients.heard(client("[fe80::2]:9"), at(1)), Verdict::Begins);
     }
 
     #[test]
