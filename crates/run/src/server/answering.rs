@@ -163,7 +163,7 @@ impl Answering<'_> {
         let Datagram { len, truncated, remote, local } = *datagram;
         let Some(bytes) = buffer.get_mut(..len).filter(|_| !truncated) else { return };
         if !self.near.holds(remote.ip(), now) {
-            return self.near.tell_how(remote, self.log);
+            return self.near.tell_how(remote, now, self.log);
         }
         if !P::answer(bytes, now) {
             return;

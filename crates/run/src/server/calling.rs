@@ -98,7 +98,7 @@ impl Serving<'_> {
             let said = buffer.get(..datagram.len).filter(|_| !datagram.truncated);
             let (Some(said), now) = (said, clock::now()) else { continue };
             if !self.calls.near.holds(datagram.remote.ip(), now) {
-                self.calls.near.tell_how(datagram.remote, self.log);
+                self.calls.near.tell_how(datagram.remote, now, self.log);
                 continue;
             }
             let Ok(entropy) = random::bytes() else { return };

@@ -12,6 +12,8 @@ use super::log_limit::ServerLog;
 
 /// Networks come and go with their links: they are looked at so often.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Of those who are not answered one is told of in so long: scanners are many, and a client that comes after them would stay unnamed.
+const TELL_EVERY: Duration = Duration::from_secs(3_600);
 
 /// Those that are answered.
 #[derive(Debug)]
@@ -19,8 +21,8 @@ pub(super) struct Near {
     allowed: Vec<Network>,
     on_links: Vec<Network>,
     look_at: Tick,
-    /// Whether it was told how others are answered, too.
-    has_told_how: bool,
+    /// From when on it is told how others are answered, too.
+    tell_at: Tick,
 }
 
 impl Near {
@@ -30,7 +32,7 @@ impl Near {
             allowed: allowed.to_vec(),
             on_links: Vec::new(),
             look_at: Tick::ZERO,
-            has_told_how: false,
+            tell_at: Tick::ZERO,
         }
     }
 
@@ -51,13 +53,22 @@ impl Near {
             || self.allowed.iter().any(|network| network.contains(address))
     }
 
-    /// The first of those who are not answered is told of, with what would have it answered.
-    pub fn tell_how(&mut self, remote: SocketAddr, log: ServerLog<'_>) {
-        if !std::mem::replace(&mut self.has_told_how, true) {
+    /// Whether one who is not answered now is told of.
+    fn is_told(&mut self, now: Tick) -> bool {
+        let is_told = now >= self.tell_at;
+        if is_told {
+            self.tell_at = now + TELL_EVERY;
+        }
+        is_told
+    }
+
+    /// The first in an hour of those who are not answered is told of, with what would have it answered.
+    pub fn tell_how(&mut self, remote: SocketAddr, now: Tick, log: ServerLog<'_>) {
+        if self.is_told(now) {
             let ip = remote.ip().to_canonical();
             let line = format!(
                 "not answered, since it is on no network of this machine's links, and anybody could pretend to be it: --allow {ip} \
-                 answers it, --allow with a network all of that. Others like it are told of no more"
+                 answers it, --allow with a network all of that. Others like it are not told of for an hour"
             );
             log.on_stranger(remote, &line);
         }
@@ -89,5 +100,14 @@ mod tests {
         }
         let mut near = Near::new(&["203.0.113.0/28".parse().expect("a network")]);
         assert!(near.holds(stranger, now));
+    }
+
+    #[test]
+    fn one_of_those_who_are_not_answered_is_told_of_in_an_hour() {
+        let mut near = Near::new(&[]);
+        let start = Tick::from_nanos(9_000_000_000);
+        let told = [0, 1, 3_599, 3_600, 7_199, 9_000];
+        let told = told.map(|seconds| near.is_told(start + Duration::from_secs(seconds)));
+        assert_eq!(told, [true, false, false, true, false, true]);
     }
 }
