@@ -16,6 +16,10 @@ const POSITIVE: RangeInclusive<u64> = 1..=u64::MAX;
 const HALF: RangeInclusive<u64> = 0..=u32::MAX as u64;
 const POSITIVE_HALF: RangeInclusive<u64> = 1..=u32::MAX as u64;
 const PORT: RangeInclusive<u64> = 1..=65_535;
+/// What our streams have room for, of what it takes: frames a second, seconds, and bytes of a datagram.
+const FRAME_RATE: RangeInclusive<u64> = 1..=10_000;
+const BUFFER_DEPTH: RangeInclusive<u64> = 1..=60;
+const DATAGRAM: RangeInclusive<u64> = 128..=65_507;
 /// The shortest time that a run or an interval of it may have, in milliseconds.
 const LEAST_MS: u64 = 10;
 
@@ -212,27 +216,26 @@ fn burst(line: &Line) -> Result<Option<(u64, u64)>, String> {
 }
 
 fn udp(line: &Line) -> Result<Udp, String> {
-    let needed = |name: &str| {
+    let needed = |name: &str, within: &RangeInclusive<u64>| {
         let missing = || {
             format!(
                 "-{name} is missing: a stream over UDP needs -BitsPerSecond, -FrameRate and -StreamLength"
             )
         };
-        number(line, name, &POSITIVE_HALF)?.ok_or_else(missing)
+        number(line, name, within)?.ok_or_else(missing)
     };
     let bits = number(line, "BitsPerSecond", &(8..=i64::MAX as u64))?;
     let bits = bits.ok_or(
         "-BitsPerSecond is missing: a stream over UDP needs it, -FrameRate and -StreamLength",
     )?;
-    // The header and one byte at the least; the most is what UDP carries over IPv4.
-    let datagram_bytes = number(line, "DatagramByteSize", &(39..=65_507))?.unwrap_or(1_400);
+    let datagram_bytes = number(line, "DatagramByteSize", &DATAGRAM)?.unwrap_or(1_400);
     // Received frames are compared whatever is asked for.
     word(line, "Verify", &[("data", ()), ("connection", ()), ("always", ()), ("never", ())])?;
     let udp = Udp {
         bits_per_second: bits / 8 * 8,
-        frame_rate: needed("FrameRate")?,
-        stream_length: needed("StreamLength")?,
-        buffer_depth: number(line, "BufferDepth", &POSITIVE_HALF)?.unwrap_or(1),
+        frame_rate: needed("FrameRate", &FRAME_RATE)?,
+        stream_length: needed("StreamLength", &POSITIVE_HALF)?,
+        buffer_depth: number(line, "BufferDepth", &BUFFER_DEPTH)?.unwrap_or(1),
         datagram_bytes,
     };
     match udp.frame_bytes() {

@@ -9,8 +9,7 @@
 //! ```
 
 use pathscope_core::Tick;
-use pathscope_core::quantity::Bytes;
-use pathscope_modes::conventions::frames::{self, NAME_BYTES, START};
+use pathscope_modes::conventions::frames::{self, START};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 
@@ -22,18 +21,8 @@ use crate::joining::Calling;
 
 /// Whether such a server can be asked for a test over UDP; none where it is over something else.
 pub(super) fn carries(test: &Test) -> Option<Result<(), Refusal>> {
-    let Plan::Media(plan) = &test.plan else { return None };
-    if plan.datagram_bytes < Bytes(LEAST_DATAGRAM) {
-        let sentence = format!(
-            "datagrams of a stream of ctsTraffic have room for what it is called: --datagram {LEAST_DATAGRAM} or more"
-        );
-        return Some(Err(Refusal::new("unable", sentence)));
-    }
-    Some(in_band::frames::carries(test))
+    matches!(test.plan, Plan::Media(_)).then(|| in_band::frames::carries(test))
 }
-
-/// Its readers take no shorter ones.
-const LEAST_DATAGRAM: u64 = NAME_BYTES as u64;
 
 /// What a datagram asks for that has come to such a server.
 pub(super) fn called(said: &[u8], entropy: [u8; 16]) -> Option<Calling<()>> {
@@ -64,7 +53,7 @@ impl AttachDatagrams for AtOnce {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::quantity::{BitRate, Period};
+    use pathscope_core::quantity::{BitRate, Bytes, Period};
     use pathscope_modes::media::MediaArgs;
 
     use super::*;

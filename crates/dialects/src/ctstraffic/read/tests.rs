@@ -192,6 +192,10 @@ fn what_is_wrong_is_named() {
         ("-target:a -protocol:udp", "-BitsPerSecond is missing"),
         ("-target:a -protocol:udp -bitspersecond:8000", "-FrameRate is missing"),
         (
+            "-target:a -protocol:udp -bitspersecond:8000000 -framerate:10001 -streamlength:1",
+            "-FrameRate: '10001' is not a whole number from 1 to 10000",
+        ),
+        (
             "-target:a -protocol:udp -bitspersecond:8000 -framerate:60 -streamlength:5",
             "frames of 16 bytes",
         ),
@@ -216,8 +220,12 @@ fn what_is_wrong_is_named() {
         assert!(error.contains(part), "{words}: {error}");
     }
     for (words, part) in [
-        ("-datagrambytesize:26", "-DatagramByteSize: '26'"),
+        (
+            "-datagrambytesize:127",
+            "-DatagramByteSize: '127' is not a whole number from 128 to 65507",
+        ),
         ("-bufferdepth:0", "-BufferDepth: '0'"),
+        ("-bufferdepth:61", "-BufferDepth: '61' is not a whole number from 1 to 60"),
         ("-transfer:5", "-Transfer is of TCP"),
         ("-connections:2 -jitterfilename:j.csv", "give -Connections:1"),
     ] {
