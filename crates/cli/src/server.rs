@@ -72,6 +72,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
+        warn: is_quiet.then_some(terminal::say),
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
         allow: args.allow.clone(),
         stated,

@@ -114,6 +114,8 @@ impl LogLimit {
 #[derive(Clone, Copy)]
 pub(super) struct ServerLog<'server> {
     pub say: &'server (dyn Fn(&str) + Sync),
+    /// The same for what has to be known all the same, where `say` says nothing.
+    pub warn: Option<&'server (dyn Fn(&str) + Sync)>,
     pub log_limit: &'server LogLimit,
 }
 
@@ -127,6 +129,12 @@ impl ServerLog<'_> {
     pub fn on_stranger(&self, from: SocketAddr, line: &str) {
         let line = format!("{from}: {line}");
         self.log_limit.say(pathscope_os::clock::now(), &line, &mut |line| (self.say)(line));
+    }
+
+    /// A line that a stranger from there has caused, by which whoever runs the server has something to do.
+    pub fn on_unanswered(&self, from: SocketAddr, line: &str) {
+        self.on_stranger(from, line);
+        self.warn.iter().for_each(|warn| warn(&format!("{from}: {line}")));
     }
 
     /// Tells what is due of what was left out. When to come back.

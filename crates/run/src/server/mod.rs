@@ -94,6 +94,8 @@ pub struct Settings {
     pub exit_after: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
+    /// How it says what whoever runs it has to know, where what else it says is not shown.
+    pub warn: Option<fn(&str)>,
     /// Whether there is no listener but those that kinds have for themselves.
     pub own_listeners_alone: bool,
     /// Networks whose datagrams are answered like those of networks on the same link, where whoever calls need not prove where it is.
@@ -158,7 +160,8 @@ impl Server {
     /// Serves until `stop`, then ends every session in good order. `say` hears what a person at the
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
-        let log = ServerLog { say, log_limit: &self.settings.log_limit };
+        let warn = self.settings.warn.as_ref().map(|warn| warn as &(dyn Fn(&str) + Sync));
+        let log = ServerLog { say, warn, log_limit: &self.settings.log_limit };
         let ending = Ending::default();
         std::thread::scope(|scope| {
             let _ends = ending.with_this();

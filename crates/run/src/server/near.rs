@@ -68,18 +68,39 @@ impl Near {
             let ip = remote.ip().to_canonical();
             let line = format!(
                 "not answered, since it is on no network of this machine's links, and anybody could pretend to be it: --allow {ip} \
-                 answers it, --allow with a network all of that. Others like it are not told of for an hour"
+                 answers it, --allow with a network all of that (in words of ctsTraffic and MultipathLatencyAnalyzer -allow:{ip}). \
+                 Others like it are not told of for an hour"
             );
-            log.on_stranger(remote, &line);
+            log.on_unanswered(remote, &line);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use pathscope_os::clock;
 
     use super::*;
+    use crate::server::log_limit::LogLimit;
+
+    #[test]
+    fn the_first_who_is_not_answered_is_told_of_with_the_words_also_where_nothing_else_is() {
+        let warned = Mutex::new(Vec::new());
+        let warn = |line: &str| warned.lock().expect("nobody panics with it").push(line.to_owned());
+        let log = ServerLog { say: &|_| {}, warn: Some(&warn), log_limit: &LogLimit::default() };
+        let mut near = Near::new(&[]);
+        for remote in ["203.0.113.9:5", "203.0.113.10:5"] {
+            near.tell_how(remote.parse().expect("an address"), Tick::ZERO, log);
+        }
+        let warned = warned.into_inner().expect("nobody panics with it");
+        let [line] = warned.as_slice() else { panic!("{warned:?}") };
+        assert!(line.starts_with("203.0.113.9:5: not answered"), "{line}");
+        for words in ["--allow 203.0.113.9 ", " -allow:203.0.113.9)"] {
+            assert!(line.contains(words), "{words}: {line}");
+        }
+    }
 
     #[test]
     fn this_machine_is_near_and_a_stranger_where_it_is_allowed() {

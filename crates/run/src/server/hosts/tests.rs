@@ -37,7 +37,7 @@ fn lines_of(scripts: Vec<fn(Waker) -> Script>) -> Vec<String> {
         Waker::new().expect("a waker"),
     ));
     std::thread::scope(|scope| {
-        let log = ServerLog { say: &say, log_limit: &log_limit };
+        let log = ServerLog { say: &say, warn: None, log_limit: &log_limit };
         let mut hosts = Hosts::start(scope, log, &Journal::default()).expect("threads");
         for (port, script) in (1..).zip(scripts) {
             let place = hosts.place();
