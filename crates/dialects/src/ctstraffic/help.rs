@@ -74,6 +74,8 @@ ctsTraffic over UDP: a server streams frames to a client, which tells the whole 
   -StreamLength:SECONDS    of a stream                                                           (needed)
   -BufferDepth:SECONDS     that a client waits before it plays a frame                           [1]
   -DatagramByteSize:BYTES  the largest datagram, its header included                             [1400]
+  -Allow:NETWORK           that a server answers besides this machine and its links, as 10.0.0.0/8;
+                           several times: each (of pathscope alone)
   -Connections:N           streams at once, at a client                                          [1]
   -Iterations:N            how often each is asked for, at a client; 0: for ever                 [for ever]
   -ServerExitLimit:N       streams after which a server ends; 0: never                           [never]

@@ -67,8 +67,8 @@ const fn idle(name: &'static str, side: Side, over: Over) -> Known {
 const COMPARTMENT: &str = "there are no compartments of networks here; to run inside another network, start it there: \
                            ip netns exec NAME ctsTraffic …";
 
-/// All of them, in the order of the help.
-pub const OPTIONS: [Known; 59] = [
+/// All of them, in the order of the help, with the one that is ours.
+pub const OPTIONS: [Known; 60] = [
     repeated("Listen", Side::Server, Over::Both),
     repeated("Target", Side::Client, Over::Both),
     repeated("Bind", Side::Client, Over::Both),
@@ -91,6 +91,8 @@ pub const OPTIONS: [Known; 59] = [
     known("StreamLength", Side::Both, Over::Udp),
     known("BufferDepth", Side::Both, Over::Udp),
     known("DatagramByteSize", Side::Both, Over::Udp),
+    // Of no ctsTraffic: there anybody is sent a stream.
+    repeated("Allow", Side::Server, Over::Udp),
     known("Connections", Side::Client, Over::Both),
     known("Iterations", Side::Client, Over::Both),
     known("ServerExitLimit", Side::Server, Over::Both),

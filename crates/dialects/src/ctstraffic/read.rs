@@ -131,6 +131,7 @@ fn server(line: &Line) -> Result<Server, String> {
     let is_all = listen.iter().any(|it| it == "*");
     Ok(Server {
         listen: if is_all { Vec::new() } else { listen.to_vec() },
+        allow: line.all("Allow").to_vec(),
         exit_limit: number(line, "ServerExitLimit", &ANY)?.filter(|&limit| limit > 0),
     })
 }

@@ -59,10 +59,12 @@ pub struct Client {
 }
 
 /// What is of servers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Server {
     /// Addresses listened on; none: all of this machine.
     pub listen: Vec<String>,
+    /// Networks that are sent streams beside those of this machine's links.
+    pub allow: Vec<String>,
     /// Connections after which it ends; none: never.
     pub exit_limit: Option<u64>,
 }

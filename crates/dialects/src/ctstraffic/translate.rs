@@ -160,6 +160,7 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
     words.option("--accept", "ctstraffic");
     words.option("--ctstraffic-port", settings.port.to_string());
     server.listen.iter().for_each(|address| words.option("--listen", address.clone()));
+    server.allow.iter().for_each(|network| words.option("--allow", network.clone()));
     words.option_of("--exit-after", server.exit_limit.map(|limit| limit.to_string()));
     words.option_of("--time-limit", settings.time_limit_ms.map(milliseconds));
     match traffic {

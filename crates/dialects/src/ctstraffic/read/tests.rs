@@ -37,7 +37,7 @@ fn what_is_not_given_is_as_it_has_it() {
     assert_eq!(tcp.keepalive, Keepalive::Never);
     assert_eq!(tcp_of("-listen:*").keepalive, Keepalive::Usual);
     let server = read("-listen:*").expect("a server").role;
-    assert_eq!(server, Role::Server(Server { listen: Vec::new(), exit_limit: None }));
+    assert_eq!(server, Role::Server(Server::default()));
 }
 
 #[test]
@@ -73,7 +73,10 @@ fn values_are_read_in_any_case_and_in_sixteens() {
                  -recvbufvalue:7000 -sendbufvalue:8000 -statusupdate:500 -consoleverbosity:6";
     let settings = read(words).expect(words);
     let listen = vec!["10.0.0.1".to_owned(), "::1".to_owned()];
-    assert_eq!(settings.role, Role::Server(Server { listen, exit_limit: Some(10) }));
+    assert_eq!(
+        settings.role,
+        Role::Server(Server { listen, exit_limit: Some(10), ..Server::default() })
+    );
     assert_eq!((settings.time_limit_ms, settings.pause_at_end_ms), (Some(90), Some(8)));
     assert_eq!((settings.dscp, settings.log.status_update_ms), (Some(46), 500));
     assert_eq!((settings.receive_buffer, settings.send_buffer), (Some(7_000), Some(8_000)));
@@ -94,9 +97,9 @@ fn values_are_read_in_any_case_and_in_sixteens() {
 fn zero_iterations_and_no_limit_of_a_server_are_for_ever() {
     assert_eq!(client_of("-target:a -iterations:0").iterations, None);
     let server = read("-listen:* -serverexitlimit:0").expect("a server").role;
-    assert_eq!(server, Role::Server(Server { listen: Vec::new(), exit_limit: None }));
+    assert_eq!(server, Role::Server(Server::default()));
     let server = read("-listen:10.0.0.1 -listen:*").expect("a server").role;
-    assert_eq!(server, Role::Server(Server { listen: Vec::new(), exit_limit: None }));
+    assert_eq!(server, Role::Server(Server::default()));
 }
 
 #[test]
@@ -120,6 +123,7 @@ fn every_option_is_read_by_somebody() {
             "Listen",
             "Target",
             "Bind",
+            "Allow",
             "StatusFilename",
             "ConnectionFilename",
             "ErrorFilename",

@@ -129,3 +129,11 @@ fn every_option_of_a_server_has_a_word_of_ours() {
         assert!(words.contains(part), "{part} is not in {words}");
     }
 }
+
+#[test]
+fn a_server_of_streams_says_whom_it_answers() {
+    let stream = "-protocol:udp -bitspersecond:25000000 -framerate:60 -streamlength:60";
+    let (words, notes) = said(&format!("-listen:* {stream} -allow:10.0.0.0/8 -ALLOW:fd00::/8"));
+    assert!(words.contains(" --allow 10.0.0.0/8 --allow fd00::/8 "), "{words}");
+    assert_eq!(notes, [""; 0]);
+}
