@@ -100,3 +100,16 @@ pub struct Ending<'run> {
     /// The wall clock, in nanoseconds since 1970.
     pub wall_unix_ns: u64,
 }
+
+/// What a run found of things that were measured and not told of here, as they came too fast: what was counted here is of the others.
+pub fn uncounted(document: &Document) -> Vec<&str> {
+    const UNCOUNTED: [&str; 2] = ["samples_dropped", "file_incomplete"];
+    let measured = document.all_measurements().flat_map(|it| &it.client.caveats);
+    let mut texts: Vec<&str> = Vec::new();
+    for caveat in document.caveats.iter().chain(measured) {
+        if UNCOUNTED.contains(&caveat.name.as_str()) && !texts.contains(&caveat.text.as_str()) {
+            texts.push(&caveat.text);
+        }
+    }
+    texts
+}

@@ -12,11 +12,9 @@ use pathscope_modes::document::Document;
 use super::BANNER;
 use super::latencies::{Latencies, PERCENTILES};
 use super::words::{Role, Settings};
-use crate::screen::{Beginning, End, Ending, Screen, Wants};
+use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
 
 const LINE: &str = "---------------------------------------------------------";
-/// What is found where pings came faster than they were told of: what is printed is of the others.
-const UNCOUNTED: &str = "samples_dropped";
 /// An address is in use, as Linux numbers it.
 const ADDRESS_IN_USE: u32 = 98;
 
@@ -185,10 +183,8 @@ impl LagscopeScreen {
         if self.lost > 0 {
             writeln!(out, "{clock} INFO: \t  Number of lost Pings: {}", self.lost)?;
         }
-        let measurements = document.into_iter().flat_map(Document::all_measurements);
-        let mut caveats = measurements.flat_map(|measurement| &measurement.client.caveats);
-        if let Some(caveat) = caveats.find(|caveat| caveat.name == UNCOUNTED) {
-            writeln!(out, "{clock} INFO: {}", caveat.text)?;
+        for text in document.into_iter().flat_map(uncounted) {
+            writeln!(out, "{clock} INFO: {text}")?;
         }
         let Some([least, most, mean]) = latencies.summary_us() else { return Ok(()) };
         writeln!(

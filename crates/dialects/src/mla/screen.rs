@@ -9,7 +9,7 @@ use pathscope_modes::document::Document;
 use super::csv::Csv;
 use super::options::{Options, Side};
 use super::statistics::{Stamps, Statistics};
-use crate::screen::{Beginning, End, Ending, Screen, Wants};
+use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
 
 /// From this level of the log on it is told what becomes of the interfaces, and what goes wrong.
 const INTERFACES: u8 = 2;
@@ -131,6 +131,10 @@ impl Screen for MlaScreen {
             return Ok(());
         }
         let mut statistics = std::mem::take(&mut self.statistics);
+        // The page and the rows are of fewer datagrams then.
+        for text in ending.document.into_iter().flat_map(uncounted) {
+            writeln!(out, "{text}")?;
+        }
         statistics.set_corrupt(ending.document.map(corrupt).unwrap_or_default());
         out.write_all(statistics.page().as_bytes())
     }
@@ -163,6 +167,8 @@ fn clock(at_ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::record::Caveat;
+
     use super::super::options::{Asked, read, tests::line};
     use super::*;
 
@@ -213,6 +219,25 @@ mod tests {
         ] {
             assert!(page.lines().any(|it| it == line), "{line}: {page}");
         }
+    }
+
+    #[test]
+    fn what_was_not_counted_is_said_before_the_page() {
+        let mut screen = screen("-target:h");
+        shown(&mut screen, &Entry::Each(Box::new([leg(7, 0, [Some(1), Some(4)])])));
+        let caveat = |name: &str, text: &str| Caveat {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            remedy: None,
+        };
+        let caveats = vec![
+            caveat("samples_dropped", "9 samples were dropped"),
+            caveat("loopback", "it never left this machine"),
+            caveat("file_incomplete", "5 rows were left out"),
+        ];
+        let page = ended(screen, Some(&Document { caveats, ..Document::default() }));
+        assert!(page.starts_with("9 samples were dropped\n5 rows were left out\n"), "{page}");
+        assert!(page.contains("1 datagrams") && !page.contains("never left"), "{page}");
     }
 
     #[test]
