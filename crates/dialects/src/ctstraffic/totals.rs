@@ -31,6 +31,8 @@ pub struct Totals {
     update_ns: u64,
     /// When the last row was; none before the first.
     last_at_ns: Option<u64>,
+    /// When the first interval began of which something came since: after an idle time, long after the last row.
+    began_at_ns: Option<u64>,
     /// When the latest of all was heard of.
     heard_at_ns: u64,
     /// What came since the last row.
@@ -79,14 +81,14 @@ impl Totals {
             Entry::Status(status) => {
                 let bytes = (status.sent_bytes, status.received_bytes);
                 self.add(bytes, &Frames::default());
-                self.due(status.at_ns)
+                self.due(status.at_ns, status.length_ns)
             }
             Entry::StreamStatus(status) => {
-                let StreamStatus { at_ns, sent_bytes, received_bytes, receives, frames, .. } =
-                    **status;
+                let StreamStatus { at_ns, length_ns, sent_bytes, received_bytes, .. } = **status;
+                let StreamStatus { receives, frames, .. } = **status;
                 self.slice.sends_frames = !receives;
                 self.add((sent_bytes, received_bytes), &frames);
-                self.due(at_ns)
+                self.due(at_ns, length_ns)
             }
             _ => None,
         }
@@ -122,9 +124,12 @@ impl Totals {
         self.heard_at_ns = self.heard_at_ns.max(at_ns);
     }
 
-    /// The row that is due at this time. Each session has intervals of its own, so that one that comes a little early counts.
-    fn due(&mut self, at_ns: u64) -> Option<Slice> {
+    /// The row that is due at the end of this interval of a session. Each has intervals of its own, so that one that comes a little early
+    /// counts.
+    fn due(&mut self, at_ns: u64, length_ns: u64) -> Option<Slice> {
         self.heard(at_ns);
+        let began = at_ns.saturating_sub(length_ns);
+        self.began_at_ns = Some(self.began_at_ns.map_or(began, |first| first.min(began)));
         let since = self.last_at_ns.map(|last| at_ns.saturating_sub(last));
         let is_due = since.is_none_or(|since| since >= self.update_ns - self.update_ns / 20);
         is_due.then(|| self.cut(at_ns))
@@ -137,7 +142,9 @@ impl Totals {
     }
 
     fn cut(&mut self, at_ns: u64) -> Slice {
-        let length_ns = at_ns.saturating_sub(self.last_at_ns.unwrap_or(0));
+        // Its bytes are of the time in which somebody was there: not of an idle one since the last row, or since the program began.
+        let began_at_ns = self.began_at_ns.take().max(self.last_at_ns);
+        let length_ns = at_ns.saturating_sub(began_at_ns.unwrap_or(0));
         let slice = Slice { at_ns, length_ns, ..self.slice };
         self.last_at_ns = Some(at_ns);
         let Slice { in_flight, ended, sends_frames, .. } = slice;
@@ -181,6 +188,7 @@ mod tests {
     fn status(at_ms: u64, sent_bytes: u64, session: &str) -> Entry {
         Entry::Status(Box::new(Status {
             at_ns: at_ms * MILLISECOND,
+            length_ns: at_ms * MILLISECOND,
             sent_bytes,
             session: session.to_owned(),
             ..Status::default()
@@ -234,6 +242,27 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_is_of_the_time_in_which_somebody_was_there() {
+        let mut totals = Totals::new(1_000);
+        let interval = |at_ms, length_ms, sent_bytes| {
+            let Entry::Status(mut status) = status(at_ms, sent_bytes, "a") else { panic!("a row") };
+            status.length_ns = length_ms * MILLISECOND;
+            Entry::Status(status)
+        };
+        // The first client comes after five minutes, another ten minutes later, in the midst of it a third.
+        let first = totals.hear(&interval(301_000, 1_000, 500)).expect("the first is a row");
+        assert_eq!((first.length_ns, first.sent_per_second()), (1_000 * MILLISECOND, 500));
+        let next = totals.hear(&interval(901_000, 800, 400)).expect("long after the last");
+        assert_eq!((next.at_ns, next.sent_per_second()), (901_000 * MILLISECOND, 500));
+        assert_eq!(totals.hear(&interval(901_500, 1_000, 250)), None);
+        let third = totals.hear(&interval(902_000, 1_000, 250)).expect("a second has passed");
+        assert_eq!((third.length_ns, third.sent_per_second()), (1_000 * MILLISECOND, 500));
+        // What was there before the last row, and tells of it late, makes no slice longer.
+        totals.hear(&closed(902_500, None));
+        assert_eq!(totals.last().expect("it ended").length_ns, 500 * MILLISECOND);
+    }
+
+    #[test]
     fn what_never_began_has_no_row() {
         assert_eq!(Totals::new(1).last(), None);
     }
@@ -243,6 +272,7 @@ mod tests {
         let row = |at_ms, receives| {
             Entry::StreamStatus(Box::new(StreamStatus {
                 at_ns: at_ms * MILLISECOND,
+                length_ns: 1_000 * MILLISECOND,
                 sent_bytes: 1,
                 received_bytes: 125,
                 receives,

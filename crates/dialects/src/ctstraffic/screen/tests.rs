@@ -23,7 +23,10 @@ fn connection(at_ms: u64, port: u16, error: Option<FlowError>) -> Connection {
 }
 
 fn status(at_ms: u64, sent_bytes: u64) -> Entry {
-    Entry::Status(Box::new(Status { at_ns: at_ms * MILLISECOND, sent_bytes, ..Status::default() }))
+    let at_ns = at_ms * MILLISECOND;
+    // From the row on that says that the connections begin.
+    let length_ns = at_ns - MILLISECOND;
+    Entry::Status(Box::new(Status { at_ns, length_ns, sent_bytes, ..Status::default() }))
 }
 
 /// A run of two connections, of which the second failed.
@@ -182,6 +185,7 @@ fn streams_have_their_own_table_and_summary() {
     let row = |at_ms: u64, completed| {
         Entry::StreamStatus(Box::new(StreamStatus {
             at_ns: at_ms * MILLISECOND,
+            length_ns: at_ms * MILLISECOND,
             received_bytes: 52_083 * completed,
             receives: true,
             streams: 1,
