@@ -3,7 +3,6 @@
 //! A row is written at once and whole, in one call with whatever else waits, so that a file ends with a row
 //! however the program ends. A file that takes no more is given up, and the run goes on.
 
-use pathscope_core::quantity::named;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use pathscope_core::journal::Entry;
-use pathscope_core::quantity::{count, counted, were};
+use pathscope_core::journal::{Each, Entry};
+use pathscope_core::quantity::{Bytes, counted, named, were};
 use pathscope_core::record::Caveat;
 use pathscope_dialects::screen;
 use pathscope_os::outlets::{Outlet, explain};
@@ -27,8 +26,12 @@ use crate::shown::Shown;
 use crate::{Trouble, files, terminal};
 use pathscope_run::findings::RunCaveat;
 
-/// Entries that may wait to be written: some tens of megabytes.
-const MOST_ENTRIES: usize = 100_000;
+/// What may wait to be written: a hundred thousand rows, or a million pings.
+const MOST_BYTES: usize = 64 << 20;
+/// What a row takes while it waits, roughly: things measured one by one come thousands in an entry, and count as what they take.
+const ROW_BYTES: usize = 512;
+/// So much is made text of and written in one call: a thousand rows.
+const CALL_BYTES: usize = 1_000 * ROW_BYTES;
 /// A disk that has not taken what waits by then is not waited for before the result is shown.
 const SETTLE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -52,6 +55,7 @@ pub struct Writer {
 #[derive(Debug)]
 struct Desk {
     queue: Sender<WriterMessage>,
+    /// Bytes of entries that are not written.
     waiting: AtomicUsize,
     lost: AtomicU64,
     /// Files that were given up, which was said at once.
@@ -158,12 +162,20 @@ impl Desk {
         let lost = self.lost.load(Ordering::Relaxed);
         (lost > 0).then(|| {
             format!(
-                "{} {} left out of the files of status, connections and errors, since {} others waited to be written",
+                "{} {} left out of what is written while the run goes on, since {} of others waited to be written",
                 counted(lost, "row"),
                 were(lost),
-                count(MOST_ENTRIES as u64)
+                Bytes(MOST_BYTES as u64)
             )
         })
+    }
+}
+
+/// What an entry takes while it waits.
+fn bytes_of(entry: &Entry) -> usize {
+    match entry {
+        Entry::Each(all) => ROW_BYTES + size_of_val::<[Each]>(all),
+        _ => ROW_BYTES,
     }
 }
 
@@ -173,9 +185,11 @@ impl Sink for Desk {
     }
 
     fn take(&self, entry: Entry) {
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_ENTRIES {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        let bytes = bytes_of(&entry);
+        if self.waiting.fetch_add(bytes, Ordering::Relaxed) >= MOST_BYTES {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            let rows = if let Entry::Each(all) = &entry { all.len() } else { 1 };
+            self.lost.fetch_add(rows as u64, Ordering::Relaxed);
             return;
         }
         // It fails only after the end, when nobody asks for more rows.
@@ -250,7 +264,7 @@ fn write_all(
         while let Some(word) = next {
             match word {
                 WriterMessage::Entry(entry) => {
-                    taken += 1;
+                    taken += bytes_of(&entry);
                     for (target, text) in targets.iter().zip(&mut texts) {
                         text.extend(rows::row(target.table, target.form, &entry));
                     }
@@ -262,7 +276,7 @@ fn write_all(
                 WriterMessage::Settle(done) => settled.push(done),
                 WriterMessage::End => is_end = true,
             }
-            next = if is_end || taken >= 1_000 { None } else { words.try_recv().ok() };
+            next = if is_end || taken >= CALL_BYTES { None } else { words.try_recv().ok() };
         }
         write_rows(&mut targets, &texts, desk);
         desk.waiting.fetch_sub(taken, Ordering::Relaxed);
@@ -290,7 +304,8 @@ fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
 mod tests {
     use std::fs::File;
 
-    use pathscope_core::journal::{Connection, Status};
+    use pathscope_core::id::FlowId;
+    use pathscope_core::journal::{Connection, Ping, Status};
 
     use super::*;
 
@@ -318,6 +333,33 @@ mod tests {
         sink.take(Entry::Closed(Box::<Connection>::default()));
         assert_eq!(writer.finish().0, None);
         assert_eq!((lines(&status), lines(&connections)), (50, 2));
+    }
+
+    #[test]
+    fn what_waits_is_bounded_by_what_it_takes_and_what_is_left_out_is_counted() {
+        let (queue, words) = mpsc::channel();
+        let desk = Desk {
+            queue,
+            waiting: AtomicUsize::new(0),
+            lost: AtomicU64::new(0),
+            given_up: Mutex::default(),
+            wants: Wants::default(),
+        };
+        let ping = || {
+            let (flow, outcome) = (FlowId(0), "answered");
+            Each::Ping(Ping { at_ns: 2, flow, number: 0, sent_ns: 1, rtt_ns: Some(1), outcome })
+        };
+        // Nobody takes them: a disk has stopped.
+        let (entries, of_each) = (500, 4_096);
+        for _ in 0..entries {
+            desk.take(Entry::Each((0..of_each).map(|_| ping()).collect()));
+        }
+        let waiting = words.try_iter().count();
+        let bytes = waiting * of_each * size_of::<Each>();
+        assert!((MOST_BYTES / 2..=MOST_BYTES * 2).contains(&bytes), "{bytes}");
+        let lost = counted(((entries - waiting) * of_each) as u64, "row");
+        let told = desk.left_out().expect("some are lost");
+        assert!(told.starts_with(&lost) && told.contains("64 MiB of others waited"), "{told}");
     }
 
     #[test]
