@@ -57,7 +57,7 @@ fn pings(connections: u32) -> Test {
 /// What comes of it to do something at the port of a server that was told what clients of this kind run, and how each of its
 /// sessions ended.
 fn served<R>(peer: PeerKind, test: &Test, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    served_as_told(peer, vec![Stated { peer, test: test.clone(), port: Some(0) }], clients)
+    served_as_told(peer, vec![Stated { peer, tests: vec![test.clone()], port: Some(0) }], clients)
 }
 
 /// The same where it was told this.
@@ -106,6 +106,7 @@ fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<String>
         peer,
         hosts: vec!["127.0.0.1".to_owned()],
         port,
+        family: None,
         tests: numbered.zip(tests).collect::<Vec<_>>().into(),
         assertions: Vec::new(),
         afterwards: Box::new(Vec::new),

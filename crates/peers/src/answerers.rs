@@ -15,10 +15,6 @@ enum Answerer {
     CtsTraffic,
     /// iperf3's, which takes our first bytes for a cookie and asks for parameters, or has a client already.
     Iperf3,
-    /// A web server.
-    Http,
-    /// An SSH server.
-    Ssh,
 }
 
 /// The bytes of ctsTraffic's name for a connection.
@@ -32,7 +28,7 @@ impl Answerer {
         match self {
             Self::Echo => Some("lagscope"),
             Self::CtsTraffic => Some("ctstraffic"),
-            Self::Iperf3 | Self::Http | Self::Ssh => None,
+            Self::Iperf3 => None,
         }
     }
 }
@@ -43,8 +39,6 @@ impl fmt::Display for Answerer {
             Self::Echo => "what was said comes back, as a lagscope receiver answers",
             Self::CtsTraffic => "it names the connection as a ctsTraffic server does",
             Self::Iperf3 => "it answers as an iperf3 server does",
-            Self::Http => "it is a web server",
-            Self::Ssh => "it is an SSH server",
         })?;
         match self.peer() {
             Some(peer) => write!(formatter, "; --peer {peer} speaks to one"),
@@ -78,10 +72,6 @@ fn identify(said: &[u8], heard: &[u8]) -> Option<Answerer> {
         Some(Answerer::CtsTraffic)
     } else if IPERF3.contains(&heard) {
         Some(Answerer::Iperf3)
-    } else if heard.starts_with(b"HTTP/") {
-        Some(Answerer::Http)
-    } else if heard.starts_with(b"SSH-") {
-        Some(Answerer::Ssh)
     } else {
         None
     }
@@ -100,8 +90,7 @@ mod tests {
             (b"6f9619ff-8b86-d011-b42d-00c04fc964ff\0", Some(Answerer::CtsTraffic)),
             (b"\x09", Some(Answerer::Iperf3)),
             (b"\xff", Some(Answerer::Iperf3)),
-            (b"HTTP/1.1 400 Bad Request\r\n", Some(Answerer::Http)),
-            (b"SSH-2.0-OpenSSH_9.2\r\n", Some(Answerer::Ssh)),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", None),
             (b"\xf52\0\0", None),
             (b"\0\0\x01\x07\0\x02{", None),
             (b"6f9619ff-8b86-d011-b42d-00c04fc964ff", None),

@@ -15,6 +15,7 @@ use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
+use crate::operator::NoWords;
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 /// What stands around the name in a cookie.
@@ -24,14 +25,13 @@ const BEHIND: &[u8; 9] = b" is mine\0";
 const ANSWER: &[u8; 2] = b"ok";
 /// What loads are made of, whichever connection they are on: as long as a prime, so that no buffer holds it a whole number of times.
 const DATA: Payload = Payload::Block(Block::new(b"What toys send, over and over!!"));
-/// Whose protocol it is.
-const NAME: &str = "cookie toy";
 
 /// Clients that are known by a cookie.
 #[derive(Debug)]
 pub enum CookieToy {}
 
 impl Peer for CookieToy {
+    const NAME: &'static str = "cookie toy";
     const PORT: u16 = 5290;
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
@@ -44,6 +44,7 @@ impl Peer for CookieToy {
     type Client = InBand;
     type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
+    type Words = NoWords;
     type Greeting = Token;
     type Server = InBand;
     type StreamClaim = NoClaim;
@@ -59,7 +60,7 @@ impl Peer for CookieToy {
 
     fn client(end: ClientEnd, _: Tick) -> InBand {
         let name = end.entropy.first_chunk().copied().unwrap_or_default();
-        InBand::client(NAME, Token(name), Some(cookie_of(name)))
+        InBand::client(Self::NAME, Token(name), Some(cookie_of(name)))
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, cookie: Option<Cookie>) -> Answered {
@@ -86,7 +87,7 @@ impl Peer for CookieToy {
     }
 
     fn server(settings: ServerSettings, name: Token, _: [u8; 16], _: Tick) -> InBand {
-        InBand::server(NAME, name, &settings)
+        InBand::server(Self::NAME, name, &settings)
     }
 
     fn refused(_: Token, _: &Refusal) -> Vec<u8> {

@@ -15,20 +15,20 @@ use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
+use crate::operator::NoWords;
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
 
 /// What a server says first.
 const WELCOME: &[u8; 37] = b"welcome: 0123456789abcdef0123456789a\0";
 /// What its data are made with, at both ends alike.
 const DATA: Token = Token(*b"a toy's own data");
-/// Whose protocol it is.
-const NAME: &str = "welcome toy";
 
 /// Servers that speak first.
 #[derive(Debug)]
 pub enum WelcomeToy {}
 
 impl Peer for WelcomeToy {
+    const NAME: &'static str = "welcome toy";
     const PORT: u16 = 5291;
     const CONTROL: Control = Control::InBand;
     const KNOWN_BY: KnownBy = KnownBy::Arrival;
@@ -41,6 +41,7 @@ impl Peer for WelcomeToy {
     type Client = InBand;
     type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
+    type Words = NoWords;
     type Greeting = ();
     type Server = InBand;
     type StreamClaim = NoClaim;
@@ -52,7 +53,7 @@ impl Peer for WelcomeToy {
     }
 
     fn client(_: ClientEnd, _: Tick) -> InBand {
-        InBand::client(NAME, DATA, None)
+        InBand::client(Self::NAME, DATA, None)
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
@@ -69,7 +70,7 @@ impl Peer for WelcomeToy {
     }
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
-        InBand::server(NAME, DATA, &settings)
+        InBand::server(Self::NAME, DATA, &settings)
     }
 
     fn refused((): (), _: &Refusal) -> Vec<u8> {

@@ -46,7 +46,7 @@ fn a_kind_that_cannot_do_it_is_not_asked() {
 #[test]
 fn words_that_go_with_no_kind_are_refused() {
     for (words, why) in [
-        ("latency --peer lagscope", "name the server"),
+        ("survey --peer lagscope", "name the server"),
         ("latency 127.0.0.1 --peer auto --port 99", "no port"),
         ("latency 127.0.0.1:99 --peer auto", "no port"),
         ("latency 127.0.0.1 --peer auto --dry-run", "nobody is asked"),

@@ -346,7 +346,6 @@ fn words_that_contradict_each_other_are_named() {
         ("-t 1s --iterations 3", &["--iterations", "--duration", "--transfer"][..]),
         ("-n 1KiB --iterations 0", &["--iterations 0", "1 to"]),
         ("-n [9,1]", &["--transfer", "[low,high]"]),
-        ("-n 1KiB --connect-limit 0", &["--connect-limit 0", "1 to 100000"]),
     ] {
         let words: Vec<&str> =
             ["goodput", "127.0.0.1"].into_iter().chain(words.split(' ')).collect();

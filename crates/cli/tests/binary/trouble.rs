@@ -338,7 +338,7 @@ fn options_out_of_range_are_named_with_their_range() {
         (&["media", "h"], &["--profile NAME", "--rate"]),
         (&["media", "h", "--profile", "8k"], &["--profile '8k'", "sd, hd, 4k, voice, conference"]),
         (&["media", "h", "--rate", "1kbit"], &["frames of 2 bytes", "49", "lower the frame rate"]),
-        (&["media", "h", "--rate", "1Mbit", "--iterations", "0"], &["--iterations", "1..=1000"]),
+        (&["media", "h", "--rate", "1Mbit", "--iterations", "0"], &["--iterations", "1 to 1000"]),
         (&["media", "h", "--rate", "1Mbit", "--datagram", "70000"], &["--datagram", "128 B"]),
         (
             &["media", "h", "--rate", "1Mbit", "--direction", "up", "--jitter-file", "j.csv"],

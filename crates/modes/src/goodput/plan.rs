@@ -181,7 +181,6 @@ mod tests {
             ("-n 1 --iterations often", &["--iterations 'often'", "forever"]),
             ("-n 1 --time-limit 1ms", &["--time-limit 1 ms", "10 ms"]),
             ("-t 9s --time-limit 5s", &["--time-limit and --duration"]),
-            ("-n 1 --connect-limit 0", &["--connect-limit 0", "1 to"]),
             ("-n [2,1]", &["--transfer", "[low,high]"]),
             ("-n [1,2", &["--transfer '[1,2'", "[low,high]"]),
             ("-n [1,x]", &["--transfer 'x' is not a number"]),

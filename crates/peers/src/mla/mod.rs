@@ -13,7 +13,7 @@ use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
-use pathscope_modes::conventions::bare::{self, DATAGRAM_BYTES};
+use pathscope_modes::conventions::bare::{self, Bare, DATAGRAM_BYTES};
 use pathscope_modes::conventions::{Conventions, Framing};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
@@ -89,14 +89,14 @@ impl Peer for Mla {
             transport: Transport::Datagram,
             says: Asking::new(now).datagram(now)?,
             in_words: "a ping",
-            answer: |_, heard| {
-                let mut asking = Asking::new(Tick::ZERO);
-                asking.received(heard, Tick::ZERO);
-                if matches!(asking.outcome(), Some(Ok(()))) {
+            answer: |said, heard| match (Bare::read(said), Bare::read(heard)) {
+                (Some(said), Some(heard))
+                    if heard.echoed_us > 0
+                        && heard == Bare { echoed_us: heard.echoed_us, ..said } =>
+                {
                     Verdict::Known
-                } else {
-                    Verdict::Other
                 }
+                _ => Verdict::Other,
             },
         })
     }

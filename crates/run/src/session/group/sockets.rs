@@ -94,7 +94,9 @@ impl GroupState {
     pub fn open(&mut self, asked: &Settings, tells: Tells) -> Result<Opened, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let is_told = tells.rows && self.job.told_as(self.role) != ToldAs::Nothing;
+        // Pings beside a load are told with it, and not one by one.
+        let is_told =
+            tells.rows && !self.is_probe && self.job.told_as(self.role) != ToldAs::Nothing;
         let (mut sockets, mut told, mut facts) = (Vec::new(), Vec::new(), None);
         for (number, socket) in (0..).zip(std::mem::take(&mut self.sockets)) {
             let socket = socket.ok_or_else(missing)?;
