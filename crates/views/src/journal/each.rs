@@ -153,7 +153,7 @@ mod tests {
     fn each_is_a_line() {
         let text = each_as_text(&entry()).expect("there are some");
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("[1.500] flow 2 ping 0: 13.0"), "{text}");
+        assert!(lines[0].starts_with("[1.500] flow 2 ping 0: 13 µs"), "{text}");
         assert!(lines[1].ends_with("ping 1: lost") && lines[2].ends_with("(warm_up)"), "{text}");
         assert_eq!(lines[3], "stream 0 frame 7: dropped, 2 datagrams missing");
         assert_eq!(lines[4], format!("datagram 5 on path 1: {}", quantity::duration_ns(12_000)));
