@@ -38,11 +38,11 @@ pub trait Peer {
     /// What a client of it is told of what it counts.
     const TELLS: Tells;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
-    const FIRST_BYTES: usize;
+    const FIRST_BYTES: usize = 0;
     /// What a person at a server is told of such a client, where the test that stands for what it does states more than is known of it.
     const SERVED_AS: Option<&'static str> = None;
     /// What can be found of what is said in its sessions.
-    const CAVEATS: &'static [FindingDefinition];
+    const CAVEATS: &'static [FindingDefinition] = &[];
 
     /// The client's end of a session with one.
     type Client: ClientDialogue;
@@ -102,8 +102,11 @@ pub trait Peer {
     }
 
     /// What a caller of this kind is there for who began with these bytes. It is asked again when more have come, and no byte is
-    /// read for it but those that it asks for: what follows is the session's or the flow's.
-    fn receive(said: &[u8]) -> Sight<Purpose<Self::Greeting, Self::StreamClaim>>;
+    /// read for it but those that it asks for: what follows is the session's or the flow's. Where its clients come to a listener of its
+    /// own, none is known by what it says.
+    fn receive(_said: &[u8]) -> Sight<Purpose<Self::Greeting, Self::StreamClaim>> {
+        Sight::Other
+    }
 
     /// A connection has come from there to the listener that this kind has for itself. None where it has none.
     fn accepted(_from: SocketAddr) -> Option<Joining<Self::Greeting>> {
@@ -135,8 +138,11 @@ pub trait Peer {
         now: Tick,
     ) -> Self::Server;
 
-    /// What a client is told that began like this and gets no session. All there is to say: it is to close.
-    fn refused(greeting: Self::Greeting, refusal: &Refusal) -> Vec<u8>;
+    /// What a client is told that began like this and gets no session. All there is to say: it is to close. Nothing
+    /// where there are no words for it.
+    fn refused(_greeting: Self::Greeting, _refusal: &Refusal) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// The one of a server whose unpredictable secret this is, drawn once a process.
     fn challenger(secret: [u8; 16]) -> Self::Challenger;

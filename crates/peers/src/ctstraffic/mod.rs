@@ -22,7 +22,6 @@ mod tests;
 use std::net::SocketAddr;
 
 use pathscope_core::Tick;
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
@@ -41,7 +40,7 @@ use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::inquiry::Inquiry;
 use crate::joining::{Calling, Cookie, Identity, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer};
 
 /// After so many bytes the pattern begins anew.
 const PERIOD: usize = 1 << 16;
@@ -110,8 +109,6 @@ impl Peer for CtsTraffic {
         ..in_band::CONVENTIONS
     };
     const TELLS: Tells = Tells::NOTHING;
-    const FIRST_BYTES: usize = 0;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;
@@ -172,10 +169,6 @@ impl Peer for CtsTraffic {
         Some(AtOnce)
     }
 
-    fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
-        Sight::Other
-    }
-
     fn accepted_as(from: SocketAddr, entropy: [u8; 16]) -> Option<Joining<()>> {
         let identity = Identity::Address(from.ip());
         Some(Joining { greeting: (), identity, answer: name_of(entropy) })
@@ -187,10 +180,6 @@ impl Peer for CtsTraffic {
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
         InBand::server_of((Self::NAME, Self::CONVENTIONS.end), TOKEN, &settings)
-    }
-
-    fn refused((): (), _: &Refusal) -> Vec<u8> {
-        Vec::new()
     }
 
     fn challenger(_: [u8; 16]) -> HearNothing {

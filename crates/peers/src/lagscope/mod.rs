@@ -16,7 +16,6 @@
 
 use std::net::SocketAddr;
 
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::record::Tells;
@@ -34,7 +33,7 @@ use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Identity, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer};
 
 #[cfg(test)]
 mod tests;
@@ -70,8 +69,6 @@ impl Peer for Lagscope {
         ..in_band::CONVENTIONS
     };
     const TELLS: Tells = Tells::NOTHING;
-    const FIRST_BYTES: usize = 0;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;
@@ -127,10 +124,6 @@ impl Peer for Lagscope {
         Answered::new(Vec::new(), Answer::None)
     }
 
-    fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
-        Sight::Other
-    }
-
     fn accepted(from: SocketAddr) -> Option<Joining<()>> {
         let identity = Identity::Address(from.ip());
         Some(Joining { greeting: (), identity, answer: Vec::new() })
@@ -138,10 +131,6 @@ impl Peer for Lagscope {
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
         InBand::server(Self::NAME, TOKEN, &settings).patient(SILENCE)
-    }
-
-    fn refused((): (), _: &Refusal) -> Vec<u8> {
-        Vec::new()
     }
 
     fn challenger(_: [u8; 16]) -> HearNothing {

@@ -9,7 +9,6 @@ mod words;
 use std::net::SocketAddr;
 
 use pathscope_core::Tick;
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
@@ -24,7 +23,7 @@ use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer};
 
 pub use asking::Asking;
 pub use words::MlaWords;
@@ -50,8 +49,6 @@ impl Peer for Mla {
     const DATAGRAMS: OwnDatagrams = OwnDatagrams::Answered;
     const CONVENTIONS: Conventions = Conventions { framing: Framing::Bare, ..in_band::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
-    const FIRST_BYTES: usize = 0;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;
@@ -114,10 +111,6 @@ impl Peer for Mla {
         Some(Asking::new(now))
     }
 
-    fn receive(_: &[u8]) -> Sight<Purpose<NoGreeting, NoClaim>> {
-        Sight::Other
-    }
-
     fn accepted(_: SocketAddr) -> Option<Joining<NoGreeting>> {
         None
     }
@@ -127,10 +120,6 @@ impl Peer for Mla {
     }
 
     fn server(_: ServerSettings, greeting: NoGreeting, _: [u8; 16], _: Tick) -> InBand {
-        match greeting {}
-    }
-
-    fn refused(greeting: NoGreeting, _: &Refusal) -> Vec<u8> {
         match greeting {}
     }
 

@@ -20,7 +20,6 @@ mod tests;
 use std::net::SocketAddr;
 
 use pathscope_core::Tick;
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
@@ -37,7 +36,7 @@ use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::inquiry::{Inquiry, Verdict};
 use crate::joining::{Cookie, Identity, Joining};
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer};
 
 /// Bytes of a message.
 const MESSAGE: usize = 1_000;
@@ -77,8 +76,6 @@ impl Peer for Simpleperf {
     const TELLS: Tells = Tells::NOTHING;
     const SERVED_AS: Option<&'static str> =
         Some("TCP, what comes on each connection is counted, until its client says BYE");
-    const FIRST_BYTES: usize = 0;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;
@@ -123,10 +120,6 @@ impl Peer for Simpleperf {
         Answered::new(Vec::new(), Answer::None)
     }
 
-    fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
-        Sight::Other
-    }
-
     fn accepted(from: SocketAddr) -> Option<Joining<()>> {
         let identity = Identity::Address(from.ip());
         Some(Joining { greeting: (), identity, answer: Vec::new() })
@@ -134,10 +127,6 @@ impl Peer for Simpleperf {
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
         InBand::server_of((Self::NAME, Self::CONVENTIONS.end), TOKEN, &settings)
-    }
-
-    fn refused((): (), _: &Refusal) -> Vec<u8> {
-        Vec::new()
     }
 
     fn challenger(_: [u8; 16]) -> HearNothing {
