@@ -1,23 +1,18 @@
 //! ctsTraffic's streams over UDP, over real sockets: our client and our server with each other, and what a server makes of datagrams.
 
+mod common;
+
 use std::net::UdpSocket;
-use std::sync::Mutex;
-use std::thread;
 use std::time::Duration;
 
 use pathscope_core::quantity::{BitRate, Bytes, Period};
-use pathscope_core::record::Host;
 use pathscope_modes::conventions::frames::{self, Header, Sight};
 use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 use pathscope_modes::media::MediaArgs;
 use pathscope_modes::registry::Plan;
-use pathscope_os::clock;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::client::{self, Request};
-use pathscope_run::records::journal::Journal;
-use pathscope_run::server::{Server, Settings, Stated};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::Settings;
 use serde_json::Value;
 
 /// Half a second of 50 frames a second of 2,500 bytes, on so many streams.
@@ -42,53 +37,12 @@ const FRAMES: u64 = 25;
 
 /// What comes of it to do something at the port of a server that was told this, and what a person there was told.
 fn served<R>(tests: Vec<Test>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer: PeerKind::CtsTraffic, tests, port: Some(0) }];
-    let listen = vec!["127.0.0.1".to_owned()];
-    let server = Server::bind(Settings { listen, stated, ..Settings::default() });
-    let server = server.expect("a free port");
-    let port = server.addresses_of(PeerKind::CtsTraffic).next().expect("it listens").port();
-    let lines = Mutex::new(Vec::new());
-    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
-    let stop = Stop::default();
-    let come = thread::scope(|scope| {
-        let serving = scope.spawn(|| server.serve(&stop, &say));
-        let done = Done(&stop);
-        let come = clients(port);
-        drop(done);
-        serving.join().expect("it does not panic").expect("it serves");
-        come
-    });
-    (come, lines.into_inner().expect("nobody panics with it"))
-}
-
-/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
-struct Done<'server>(&'server Stop);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.request("done");
-    }
+    common::served((PeerKind::CtsTraffic, tests), Settings::default(), clients)
 }
 
 /// What comes of a client's run, and what went wrong.
 fn run(port: u16, test: Test) -> (Document, Option<String>) {
-    let request = Request {
-        kind: "media".to_owned(),
-        command: Vec::new(),
-        here: Host::default(),
-        peer: PeerKind::CtsTraffic,
-        hosts: vec!["127.0.0.1".to_owned()],
-        port,
-        family: None,
-        tests: vec![("media".to_owned(), test)].into(),
-        assertions: Vec::new(),
-        afterwards: Box::new(Vec::new),
-        journal: Journal::default(),
-        samples: None,
-        wall_unix_ns: clock::wall_unix_ns,
-    };
-    let (document, failure) = client::run(request, &Stop::default(), &mut |_| {});
-    (document, failure.map(|(_, text)| text))
+    common::run(PeerKind::CtsTraffic, port, vec![test])
 }
 
 fn socket(port: u16) -> UdpSocket {

@@ -1,24 +1,19 @@
 //! lagscope's wire over real sockets: our client and our server against each other, and each against whoever misbehaves at the other
 //! end. The bytes are those of the reference, section 2.
 
+mod common;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_core::record::Host;
-use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 use pathscope_modes::latency::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol};
-use pathscope_os::clock;
 use pathscope_peers::lagscope;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::client::{self, Request};
-use pathscope_run::records::journal::Journal;
-use pathscope_run::server::{Server, Settings, Stated};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::Settings;
 use serde_json::Value;
 
 const PINGS: u64 = 200;
@@ -39,58 +34,17 @@ fn pings(size: u64, change: impl FnOnce(&mut LatencyPlan)) -> Test {
 
 /// What comes of it to do something at the port of a server, and how each of its sessions ended.
 fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    let listen = vec!["127.0.0.1".to_owned()];
-    let stated =
-        Stated { peer: PeerKind::Lagscope, tests: vec![lagscope::echo(|_| {})], port: Some(0) };
-    let server = Server::bind(Settings { listen, stated: vec![stated], ..Settings::default() });
-    let server = server.expect("a free port");
-    let port = server.addresses_of(PeerKind::Lagscope).next().expect("it listens").port();
-    let lines = Mutex::new(Vec::new());
-    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
-    let stop = Stop::default();
-    let come = thread::scope(|scope| {
-        let serving = scope.spawn(|| server.serve(&stop, &say));
-        let done = Done(&stop);
-        let come = clients(port);
-        drop(done);
-        serving.join().expect("it does not panic").expect("it serves");
-        come
-    });
-    let mut lines = lines.into_inner().expect("nobody panics with it");
+    let echo = vec![lagscope::echo(|_| {})];
+    let (come, mut lines) =
+        common::served((PeerKind::Lagscope, echo), Settings::default(), clients);
     lines.retain(|line| line.contains("session over") || line.contains("refused"));
     (come, lines)
 }
 
-/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
-struct Done<'server>(&'server Stop);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.request("done");
-    }
-}
-
 /// What comes of a client's run of tests, one after the other.
 fn run(port: u16, tests: Vec<Test>) -> (Value, Option<String>) {
-    let numbered = (0..).map(|number: u32| number.to_string());
-    let request = Request {
-        kind: "lagscope".to_owned(),
-        command: Vec::new(),
-        here: Host::default(),
-        peer: PeerKind::Lagscope,
-        hosts: vec!["127.0.0.1".to_owned()],
-        port,
-        family: None,
-        tests: numbered.zip(tests).collect::<Vec<_>>().into(),
-        assertions: Vec::new(),
-        afterwards: Box::new(Vec::new),
-        journal: Journal::default(),
-        samples: None,
-        wall_unix_ns: clock::wall_unix_ns,
-    };
-    let (document, failure): (Document, _) = client::run(request, &Stop::default(), &mut |_| {});
-    let document = serde_json::to_value(&document).expect("a document is JSON");
-    (document, failure.map(|(_, text)| text))
+    let (document, failure) = common::run(PeerKind::Lagscope, port, tests);
+    (serde_json::to_value(&document).expect("a document is JSON"), failure)
 }
 
 /// The measurements of a run in which all that can be known holds.

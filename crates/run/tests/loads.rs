@@ -3,6 +3,8 @@
 //!
 //! In one file: all do the same with two ends and a script, and differ in what is said.
 
+mod common;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -11,18 +13,14 @@ use std::time::Duration;
 
 use pathscope_core::journal::Entry;
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_core::record::{Caveat, Host};
-use pathscope_modes::document::Document;
+use pathscope_core::record::Caveat;
 use pathscope_modes::goodput::{GoodputPlan, Iterations, Shutdown as HowToEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, LoadArgs, Pattern};
 use pathscope_modes::registry::Plan;
-use pathscope_os::clock;
 use pathscope_peers::registry::{PeerKind, Words};
-use pathscope_run::client::{self, Request};
 use pathscope_run::records::journal::{Journal, Sink, Wants};
-use pathscope_run::server::{Server, Settings, Stated};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::Settings;
 use serde_json::Value;
 
 const BYTES: u64 = 300_000;
@@ -70,56 +68,16 @@ fn served_into<R>(
     (peer, test): (PeerKind, Test),
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let listen = vec!["127.0.0.1".to_owned()];
-    let stated = vec![Stated { peer, tests: vec![test], port: Some(0) }];
-    let own_listeners_alone = true;
-    let settings = Settings { listen, stated, journal, own_listeners_alone, ..Settings::default() };
-    let server = Server::bind(settings).expect("a free port");
-    let port = server.addresses_of(peer).next().expect("it listens").port();
-    let lines = Mutex::new(Vec::new());
-    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
-    let stop = Stop::default();
-    let come = thread::scope(|scope| {
-        let serving = scope.spawn(|| server.serve(&stop, &say));
-        let done = Done(&stop);
-        let come = clients(port);
-        drop(done);
-        serving.join().expect("it does not panic").expect("it serves");
-        come
-    });
-    let mut lines = lines.into_inner().expect("nobody panics with it");
+    let settings = Settings { journal, own_listeners_alone: true, ..Settings::default() };
+    let (come, mut lines) = common::served((peer, vec![test]), settings, clients);
     lines.retain(|line| line.contains("session over") || line.contains("refused"));
     (come, lines)
 }
 
-/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
-struct Done<'server>(&'server Stop);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.request("done");
-    }
-}
-
 fn run(peer: PeerKind, port: u16, test: &Test) -> (Value, Option<String>) {
-    let request = Request {
-        kind: "loads".to_owned(),
-        command: Vec::new(),
-        here: Host::default(),
-        peer,
-        hosts: vec!["127.0.0.1".to_owned()],
-        family: None,
-        port,
-        tests: vec![("load".to_owned(), test.clone())].into(),
-        assertions: Vec::new(),
-        afterwards: Box::new(Vec::new),
-        journal: Journal::default(),
-        samples: None,
-        wall_unix_ns: clock::wall_unix_ns,
-    };
-    let (document, failure): (Document, _) = client::run(request, &Stop::default(), &mut |_| {});
+    let (document, failure) = common::run(peer, port, vec![test.clone()]);
     let document = serde_json::to_value(&document).expect("a document is JSON");
-    (document["measurements"][0].clone(), failure.map(|(_, text)| text))
+    (document["measurements"][0].clone(), failure)
 }
 
 /// The ways of a measurement: sent up and received down.

@@ -1,24 +1,19 @@
 //! `MultipathLatencyAnalyzer` over real sockets: our client and our server with each other, and each datagram that a server may be sent.
 
+mod common;
+
 use std::io::ErrorKind;
 use std::net::UdpSocket;
-use std::sync::Mutex;
-use std::thread;
 use std::time::Duration;
 
 use pathscope_core::quantity::{BitRate, Bytes, Period};
-use pathscope_core::record::Host;
 use pathscope_modes::conventions::bare::{Bare, PING};
 use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 use pathscope_modes::multipath::{MultipathPlan, SendOrder};
 use pathscope_modes::registry::Plan;
-use pathscope_os::clock;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::client::{self, Request};
-use pathscope_run::records::journal::Journal;
-use pathscope_run::server::{Server, Settings, Stated};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::Settings;
 use serde_json::Value;
 
 /// Datagrams of the test below.
@@ -42,53 +37,12 @@ fn test() -> Test {
 
 /// What comes of it to do something at the port of a server, and what a person there was told.
 fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer: PeerKind::Mla, tests: Vec::new(), port: Some(0) }];
-    let listen = vec!["127.0.0.1".to_owned()];
-    let server = Server::bind(Settings { listen, stated, ..Settings::default() });
-    let server = server.expect("a free port");
-    let port = server.addresses_of(PeerKind::Mla).next().expect("it listens").port();
-    let lines = Mutex::new(Vec::new());
-    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
-    let stop = Stop::default();
-    let come = thread::scope(|scope| {
-        let serving = scope.spawn(|| server.serve(&stop, &say));
-        let done = Done(&stop);
-        let come = clients(port);
-        drop(done);
-        serving.join().expect("it does not panic").expect("it serves");
-        come
-    });
-    (come, lines.into_inner().expect("nobody panics with it"))
-}
-
-/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
-struct Done<'server>(&'server Stop);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.request("done");
-    }
+    common::served((PeerKind::Mla, Vec::new()), Settings::default(), clients)
 }
 
 /// What comes of a client's run, and what went wrong.
 fn run(port: u16, test: Test) -> (Document, Option<String>) {
-    let request = Request {
-        kind: "multipath".to_owned(),
-        command: Vec::new(),
-        here: Host::default(),
-        peer: PeerKind::Mla,
-        hosts: vec!["127.0.0.1".to_owned()],
-        port,
-        family: None,
-        tests: vec![("multipath".to_owned(), test)].into(),
-        assertions: Vec::new(),
-        afterwards: Box::new(Vec::new),
-        journal: Journal::default(),
-        samples: None,
-        wall_unix_ns: clock::wall_unix_ns,
-    };
-    let (document, failure) = client::run(request, &Stop::default(), &mut |_| {});
-    (document, failure.map(|(_, text)| text))
+    common::run(PeerKind::Mla, port, vec![test])
 }
 
 fn socket(port: u16) -> UdpSocket {

@@ -1,0 +1,70 @@
+//! What tests of kinds of peers have in common: a server of ours in this process, and a client's run against one.
+
+use std::sync::Mutex;
+use std::thread;
+
+use pathscope_core::record::Host;
+use pathscope_modes::document::Document;
+use pathscope_modes::groups::Test;
+use pathscope_os::clock;
+use pathscope_peers::registry::PeerKind;
+use pathscope_run::client::{self, Request};
+use pathscope_run::records::journal::Journal;
+use pathscope_run::server::{Server, Settings, Stated};
+use pathscope_run::stop::Stop;
+
+/// What comes of it to do something at the port that clients of this kind have at a server on loopback, and what a person there was told.
+/// What such clients run is `tests`; everything else is as the settings say.
+pub fn served<R>(
+    (peer, tests): (PeerKind, Vec<Test>),
+    settings: Settings,
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
+    let listen = vec!["127.0.0.1".to_owned()];
+    let stated = vec![Stated { peer, tests, port: Some(0) }];
+    let server = Server::bind(Settings { listen, stated, ..settings }).expect("a free port");
+    let port = server.addresses_of(peer).next().expect("it listens").port();
+    let lines = Mutex::new(Vec::new());
+    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
+    let stop = Stop::default();
+    let come = thread::scope(|scope| {
+        let serving = scope.spawn(|| server.serve(&stop, &say));
+        let done = Done(&stop);
+        let come = clients(port);
+        drop(done);
+        serving.join().expect("it does not panic").expect("it serves");
+        come
+    });
+    (come, lines.into_inner().expect("nobody panics with it"))
+}
+
+/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
+struct Done<'server>(&'server Stop);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.request("done");
+    }
+}
+
+/// What comes of a client's run of tests, one after the other, with a server of this kind at this port of loopback; and what went wrong.
+pub fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<String>) {
+    let numbered = (0..).map(|number: u32| number.to_string());
+    let request = Request {
+        kind: peer.name().to_owned(),
+        command: Vec::new(),
+        here: Host::default(),
+        peer,
+        hosts: vec!["127.0.0.1".to_owned()],
+        port,
+        family: None,
+        tests: numbered.zip(tests).collect::<Vec<_>>().into(),
+        assertions: Vec::new(),
+        afterwards: Box::new(Vec::new),
+        journal: Journal::default(),
+        samples: None,
+        wall_unix_ns: clock::wall_unix_ns,
+    };
+    let (document, failure) = client::run(request, &Stop::default(), &mut |_| {});
+    (document, failure.map(|(_, text)| text))
+}
