@@ -74,9 +74,14 @@ fn rows_and_results_name_the_server() {
     let live = goodput(&[&one, &other], &format!("-c 1 -t 1s --no-probe --output {file}")).exits(0);
     let shown = run(&["show", &file]).exits(0);
     for text in [&live.stdout, &shown.stdout] {
-        for words in ["all servers", "fairness between servers", "starts apart", &one, &other] {
+        for words in ["all servers", "starts apart", &one, &other] {
             assert!(text.contains(words), "'{words}' is missing in {text}");
         }
+        // A busy machine may begin one so much later that no index is made of their rates, which is said.
+        let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_judged =
+            ["fairness between servers", "not added up"].map(|it| unwrapped.contains(it));
+        assert!(is_judged[0] != is_judged[1], "{text}");
         assert!(text.contains(&format!("goodput · {one}")), "{text}");
     }
     assert_eq!(document_in(&path).servers.len(), 2);
