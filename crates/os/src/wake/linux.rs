@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::Waker;
+use super::{self as wake, Waker};
 use crate::OsError;
 
 #[derive(Debug)]
@@ -31,7 +31,10 @@ impl Signal {
 /// Readable while the waker is raised.
 impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.signal().0.as_fd()
+        match &self.inner.signal {
+            wake::Signal::Own(signal) => signal.0.as_fd(),
+            wake::Signal::Shared { waker, .. } => waker.as_fd(),
+        }
     }
 }
 

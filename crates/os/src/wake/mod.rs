@@ -96,13 +96,6 @@ impl Waker {
         self.inner.signal.lower();
         self.inner.raised.swap(false, Ordering::SeqCst);
     }
-
-    fn signal(&self) -> &imp::Signal {
-        match &self.inner.signal {
-            Signal::Own(signal) => signal,
-            Signal::Shared { waker, .. } => waker.signal(),
-        }
-    }
 }
 
 #[cfg(test)]
