@@ -8,6 +8,9 @@ const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288,
 /// Write sizes where many connections share the same two cores.
 const WRITE_BYTES_OF_MANY: [usize; 2] = [65_536, 524_288];
 
+/// The write size of transfers that the server sends: that of ctsTraffic.
+const WRITE_BYTES_OF_PULLS: usize = 65_536;
+
 /// Payload of a datagram.
 pub const DATAGRAM_BYTES: usize = 1_400;
 
@@ -47,6 +50,8 @@ pub enum Case {
 pub enum Direction {
     /// The client.
     Push,
+    /// The server.
+    Pull,
     /// Both at once.
     Duplex,
 }
@@ -96,6 +101,11 @@ pub fn all() -> Vec<Case> {
             cases.extend(sizes.iter().map(case));
         }
     }
+    cases.extend([1, 8].map(|connections| Case::Goodput {
+        connections,
+        direction: Direction::Pull,
+        write_bytes: WRITE_BYTES_OF_PULLS,
+    }));
     cases.extend([true, false].map(|offload| Case::Datagrams { offload }));
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
@@ -125,6 +135,7 @@ impl Direction {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Push => "push",
+            Self::Pull => "pull",
             Self::Duplex => "duplex",
         }
     }
@@ -159,7 +170,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (38, 38));
+        assert_eq!((names.len(), all().len()), (40, 40));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

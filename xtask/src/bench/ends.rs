@@ -65,7 +65,8 @@ pub fn run(
     Ok(Run {
         figure,
         cpu_ns,
-        cpu_ns_per_gigabyte: cpu_share(measure, figure, cpu_ns, conditions),
+        cpu_ns_per_gigabyte: cpu_share(measure, figure, cpu_ns, conditions)
+            .filter(|_| contender.is_timed),
         server_resident_bytes: server.resident_bytes(),
         client_resident_bytes: client.resident_bytes(),
     })

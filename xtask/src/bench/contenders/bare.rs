@@ -15,13 +15,15 @@ pub const BARE: Contender = Contender {
     // The server of pings has nothing to say and hears of no end over UDP.
     server_ends: |case| !matches!(case, Case::Latency { .. }),
     controls_by_tcp: false,
+    is_timed: true,
     client: |setting| command(setting, "client"),
     figure,
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape that every contender has")]
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
+        // Its server receives; the same loop the other way round would tell the same.
+        Case::Goodput { direction: Direction::Pull, .. } => return None,
         Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
         Case::Latency { .. } => Measure::MedianRttNs,
     })

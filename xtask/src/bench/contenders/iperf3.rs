@@ -16,6 +16,7 @@ pub const IPERF3: Contender = Contender {
     },
     server_ends: |_| true,
     controls_by_tcp: true,
+    is_timed: true,
     client,
     figure,
 };
@@ -41,7 +42,11 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
          --congestion {} --json {}",
         conditions.seconds,
         conditions.congestion,
-        if direction == Direction::Duplex { "--bidir" } else { "" },
+        match direction {
+            Direction::Push => "",
+            Direction::Pull => "--reverse",
+            Direction::Duplex => "--bidir",
+        },
     ))
 }
 

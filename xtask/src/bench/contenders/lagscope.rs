@@ -5,8 +5,8 @@ use anyhow::Result;
 
 use super::super::case::{Case, Measure, PING_BYTES, Protocol};
 use super::super::conditions::Conditions;
-use super::super::outputs::Outputs;
-use super::{Contender, Program, Setting, number_after, sleeps, words};
+use super::super::outputs::{Outputs, Role};
+use super::{Contender, Program, Setting, number_after, pathscope, sleeps, words};
 
 pub const LAGSCOPE: Contender = Contender {
     name: "lagscope",
@@ -15,12 +15,41 @@ pub const LAGSCOPE: Contender = Contender {
     server: |setting| words(&format!("-r127.0.0.1 -p{} -z{PING_BYTES}", setting.port)),
     server_ends: |_| false,
     controls_by_tcp: true,
+    is_timed: true,
     client: |setting| {
         let (port, seconds) = (setting.port, setting.conditions.seconds);
         // From any port: its own is still in use after the run before.
         words(&format!("-s127.0.0.1 -p{port} -z{PING_BYTES} -t{seconds} -o0"))
     },
     figure,
+};
+
+/// Our client at its server: `--subject served-by-lagscope --against lagscope` asks whether our client adds to a round trip.
+pub const SERVED_BY_LAGSCOPE: Contender = Contender {
+    name: "served-by-lagscope",
+    program: Program::Beside { name: "lagscope", role: Role::Server },
+    client: |setting| {
+        let (port, seconds) = (setting.port, setting.conditions.seconds);
+        words(&format!(
+            "latency 127.0.0.1 --peer lagscope --port {port} --size {PING_BYTES}B --duration {seconds}s \
+             --wait sleep --json"
+        ))
+    },
+    figure: pathscope::figure_beside_others,
+    ..LAGSCOPE
+};
+
+/// Its client at our server: `--subject asked-by-lagscope --against lagscope` asks the same of our server.
+pub const ASKED_BY_LAGSCOPE: Contender = Contender {
+    name: "asked-by-lagscope",
+    program: Program::Beside { name: "lagscope", role: Role::Client },
+    server: |setting| {
+        words(&format!(
+            "server --listen 127.0.0.1 --accept lagscope --lagscope-port {} --quiet",
+            setting.port
+        ))
+    },
+    ..LAGSCOPE
 };
 
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {

@@ -1,6 +1,7 @@
 //! Who is compared: each a file that knows one tool's command line and output, and a line here.
 
 mod bare;
+mod ctstraffic;
 mod earlier;
 mod iperf3;
 mod lagscope;
@@ -33,6 +34,9 @@ pub const ALL: &[Contender] = &[
     neper::UDP_RR,
     netperf::NETPERF,
     lagscope::LAGSCOPE,
+    lagscope::SERVED_BY_LAGSCOPE,
+    lagscope::ASKED_BY_LAGSCOPE,
+    ctstraffic::CTSTRAFFIC,
 ];
 
 /// One tool: how to run its two ends, and where its figure stands.
@@ -50,6 +54,8 @@ pub struct Contender {
     pub server_ends: fn(&Case) -> bool,
     /// Whether its server waits on TCP for word of a test, whatever carries the test.
     pub controls_by_tcp: bool,
+    /// Whether a run takes as long as it is told; of one that moves an amount, processor time a gigabyte is not told.
+    pub is_timed: bool,
     /// The client's command line.
     pub client: fn(&Setting<'_>) -> Vec<String>,
     /// The figure of the setting's measure, from what both ends said.
@@ -94,6 +100,13 @@ pub enum Program {
     Ourselves,
     /// One program found on `PATH` that plays both ends.
     Installed(&'static str),
+    /// The binary that is measured at one end, and at the other a program found on `PATH`.
+    Beside {
+        /// The program.
+        name: &'static str,
+        /// The end that it is.
+        role: Role,
+    },
     /// Two programs found on `PATH`.
     InstalledPair {
         /// The server.
@@ -106,7 +119,7 @@ pub enum Program {
 impl Program {
     /// Whether it is the binary that is measured, in one way of running it or another.
     pub const fn is_pathscope(&self) -> bool {
-        matches!(self, Self::Pathscope | Self::Earlier)
+        matches!(self, Self::Pathscope | Self::Earlier | Self::Beside { .. })
     }
 
     /// Whether it is on this machine.
@@ -116,6 +129,9 @@ impl Program {
             Self::Earlier => conditions.earlier.as_ref().is_some_and(|path| path.is_file()),
             Self::Ourselves => true,
             Self::Installed(name) => check::find_program(name).is_some(),
+            Self::Beside { name, .. } => {
+                conditions.pathscope.is_file() && check::find_program(name).is_some()
+            }
             Self::InstalledPair { server, client } => {
                 [server, client].into_iter().all(|name| check::find_program(name).is_some())
             }
@@ -126,6 +142,10 @@ impl Program {
     pub fn path(&self, role: Role, setting: &Setting<'_>) -> Result<String> {
         let name = match self {
             Self::Pathscope => return Ok(setting.conditions.pathscope.display().to_string()),
+            Self::Beside { role: other, .. } if role != *other => {
+                return Ok(setting.conditions.pathscope.display().to_string());
+            }
+            Self::Beside { name, .. } => name,
             Self::Earlier => {
                 let earlier = setting.conditions.earlier.as_ref();
                 let path = earlier.context("know the earlier build: name it with --earlier")?;

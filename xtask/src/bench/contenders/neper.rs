@@ -20,6 +20,7 @@ pub const TCP_STREAM: Contender = Contender {
     server: common,
     server_ends: |_| true,
     controls_by_tcp: true,
+    is_timed: true,
     client,
     figure,
 };

@@ -16,6 +16,7 @@ pub const NETPERF: Contender = Contender {
     server: |setting| words(&format!("-D -4 -L 127.0.0.1 -p {}", setting.port)),
     server_ends: |_| false,
     controls_by_tcp: true,
+    is_timed: true,
     client,
     figure,
 };

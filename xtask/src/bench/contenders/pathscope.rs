@@ -1,6 +1,7 @@
 //! The instrument itself, as a user runs it: probes off, every byte verified.
 
 use anyhow::{Context as _, Result, ensure};
+use pathscope_core::record::Check;
 use pathscope_core::stats::LatencyFigures;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputSummary;
@@ -17,6 +18,7 @@ pub const PATHSCOPE: Contender = Contender {
     server: |setting| words(&format!("server --listen 127.0.0.1 --port {} --quiet", setting.port)),
     server_ends: |_| false,
     controls_by_tcp: true,
+    is_timed: true,
     client,
     figure,
 };
@@ -53,9 +55,22 @@ pub(super) fn client(setting: &Setting<'_>) -> Vec<String> {
 }
 
 pub(super) fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+    figure_where(Check::has_held, setting, outputs)
+}
+
+/// The figure of a run against another kind of peer, which leaves open what that peer does not tell.
+pub(super) fn figure_beside_others(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+    figure_where(|check| !check.has_failed(), setting, outputs)
+}
+
+fn figure_where(
+    is_good: fn(&Check) -> bool,
+    setting: &Setting<'_>,
+    outputs: &Outputs,
+) -> Result<f64> {
     let document = Document::from_json(&outputs.client).context("read the document")?;
     let measured = document.measurements.first().context("find a measurement")?;
-    ensure!(measured.checks.iter().all(pathscope_core::record::Check::has_held), "hold its checks");
+    ensure!(measured.checks.iter().all(is_good), "hold its checks");
     let summary = &measured.summary;
     let figure = match setting.measure {
         Measure::GoodputBps => match &summary.datagrams {

@@ -15,6 +15,7 @@ pub const QPERF: Contender = Contender {
     server: |setting| words(&format!("--listen_port {}", setting.port)),
     server_ends: |_| false,
     controls_by_tcp: true,
+    is_timed: true,
     client,
     figure,
 };

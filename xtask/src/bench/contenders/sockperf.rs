@@ -15,6 +15,7 @@ pub const SOCKPERF: Contender = Contender {
     server: |setting| words(&format!("server {}", common(setting))),
     server_ends: |_| false,
     controls_by_tcp: false,
+    is_timed: true,
     client: |setting| {
         let seconds = setting.conditions.seconds;
         let common = common(setting);
