@@ -1,25 +1,21 @@
 //! Toy peers, both ends of each in this process, over real sockets: what was measured is right, and what nobody can know is absent.
 
+#[path = "peers/common.rs"]
+mod common;
+
 use std::io::Read;
 use std::net::TcpStream;
-use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_core::record::Host;
-use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
 use pathscope_modes::load::{Extent, Pattern};
 use pathscope_modes::registry::Plan;
 use pathscope_modes::survey::{self, SurveyOptions};
-use pathscope_os::clock;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::client::{self, Request};
-use pathscope_run::records::journal::Journal;
-use pathscope_run::server::{Server, Settings, Stated};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::{Settings, Stated};
 use serde_json::{Value, json};
 
 const BYTES: u64 = 3 << 20;
@@ -66,61 +62,15 @@ fn served_as_told<R>(
     stated: Vec<Stated>,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let listen = vec!["127.0.0.1".to_owned()];
-    let server = Server::bind(Settings { listen, stated, ..Settings::default() });
-    let server = server.expect("a free port");
-    let own = server.addresses_of(peer).next();
-    let port = own.or(server.addresses().next()).expect("it listens").port();
-    let lines = Mutex::new(Vec::new());
-    let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
-    let stop = Stop::default();
-    let come = thread::scope(|scope| {
-        let serving = scope.spawn(|| server.serve(&stop, &say));
-        let done = Done(&stop);
-        let come = clients(port);
-        drop(done);
-        serving.join().expect("it does not panic").expect("it serves");
-        come
-    });
-    let mut lines = lines.into_inner().expect("nobody panics with it");
+    let settings = Settings { stated, ..Settings::default() };
+    let (come, mut lines) = common::served_as_told(peer, settings, clients);
     lines.retain(|line| line.contains("session over") || line.contains("refused"));
     (come, lines)
 }
 
-/// Ends a server, also where what was to come of it is wrong: its thread is waited for.
-struct Done<'server>(&'server Stop);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.request("done");
-    }
-}
-
-/// What comes of a client's run of tests, one after the other.
-fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<String>) {
-    let numbered = (0..).map(|number: u32| number.to_string());
-    let request = Request {
-        kind: "toys".to_owned(),
-        command: Vec::new(),
-        here: Host::default(),
-        peer,
-        hosts: vec!["127.0.0.1".to_owned()],
-        port,
-        family: None,
-        tests: numbered.zip(tests).collect::<Vec<_>>().into(),
-        assertions: Vec::new(),
-        afterwards: Box::new(Vec::new),
-        journal: Journal::default(),
-        samples: None,
-        wall_unix_ns: clock::wall_unix_ns,
-    };
-    let (document, failure) = client::run(request, &Stop::default(), &mut |_| {});
-    (document, failure.map(|(_, text)| text))
-}
-
 /// The measurements of such a run, as the document has them.
 fn measured((peer, name): (PeerKind, &str), port: u16, test: &Test, times: usize) -> Vec<Value> {
-    let (document, failure) = run(peer, port, vec![test.clone(); times]);
+    let (document, failure) = common::run(peer, port, vec![test.clone(); times]);
     let document = serde_json::to_value(&document).expect("a document is JSON");
     let measurements = document["measurements"].as_array().cloned().unwrap_or_default();
     assert_eq!((measurements.len(), failure), (times, None), "all that can be known holds");
@@ -222,7 +172,7 @@ fn clients_that_come_at_once_and_have_a_cookie_each_have_a_session_each() {
 
 #[test]
 fn a_server_that_was_not_told_what_they_run_refuses_them() {
-    let run = |port| run(COOKIE.0, port, vec![pings(1)]);
+    let run = |port| common::run(COOKIE.0, port, vec![pings(1)]);
     let ((_, failure), lines) = served_as_told(COOKIE.0, Vec::new(), run);
     let failure = failure.expect("its connection was closed");
     assert!(failure.contains("flow 0 was not set up"), "{failure}");
@@ -251,7 +201,7 @@ fn what_it_cannot_carry_is_refused_by_name_before_anything_is_opened() {
     plan.protocol = Protocol::Udp;
     for (peer, _) in TOYS {
         // Nobody listens there, and nobody is asked.
-        let (document, failure) = run(peer, 1, vec![datagrams.clone()]);
+        let (document, failure) = common::run(peer, 1, vec![datagrams.clone()]);
         let failure = failure.expect("it is refused");
         assert!(failure.contains("no datagrams can be sent"), "{failure}");
         assert!(document.measurements.is_empty());

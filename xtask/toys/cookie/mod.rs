@@ -3,7 +3,6 @@
 //! a cookie are a name. Its loads are the same words over and over.
 
 use pathscope_core::Tick;
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_modes::conventions::Conventions;
@@ -39,7 +38,6 @@ impl Peer for CookieToy {
     const CONVENTIONS: Conventions = Conventions { payload: DATA, ..in_band::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
     const FIRST_BYTES: usize = Cookie::BYTES;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;

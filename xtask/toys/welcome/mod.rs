@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 
 use pathscope_core::Tick;
-use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_modes::conventions::Conventions;
@@ -16,7 +15,7 @@ use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::joining::{Cookie, Identity, Joining};
 use crate::operator::NoWords;
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer, Purpose, Sight};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer};
 
 /// What a server says first.
 const WELCOME: &[u8; 37] = b"welcome: 0123456789abcdef0123456789a\0";
@@ -35,8 +34,6 @@ impl Peer for WelcomeToy {
     const LISTENER: Listener = Listener::Own;
     const CONVENTIONS: Conventions = in_band::CONVENTIONS;
     const TELLS: Tells = Tells::NOTHING;
-    const FIRST_BYTES: usize = 0;
-    const CAVEATS: &'static [FindingDefinition] = &[];
 
     type Client = InBand;
     type StreamAttaching = Answered;
@@ -60,10 +57,6 @@ impl Peer for WelcomeToy {
         Answered::new(Vec::new(), Answer::Bytes(WELCOME, "77 65 6c 63 6f 6d 65"))
     }
 
-    fn receive(_: &[u8]) -> Sight<Purpose<(), NoClaim>> {
-        Sight::Other
-    }
-
     fn accepted(from: SocketAddr) -> Option<Joining<()>> {
         let identity = Identity::Address(from.ip());
         Some(Joining { greeting: (), identity, answer: WELCOME.to_vec() })
@@ -71,10 +64,6 @@ impl Peer for WelcomeToy {
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
         InBand::server(Self::NAME, DATA, &settings)
-    }
-
-    fn refused((): (), _: &Refusal) -> Vec<u8> {
-        Vec::new()
     }
 
     fn challenger(_: [u8; 16]) -> HearNothing {

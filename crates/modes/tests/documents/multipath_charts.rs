@@ -8,7 +8,7 @@ use pathscope_modes::presentation::presentation;
 
 /// A result of two paths, with what this version keeps beside what the fixture has.
 fn multipath() -> Document {
-    let text = include_str!("../../cli/tests/fixtures/2/multipath.json");
+    let text = include_str!("../../../cli/tests/fixtures/2/multipath.json");
     let mut document = Document::from_json(text).expect("a document");
     let measurement = &mut document.measurements[0];
     measurement.start_ns = 1_000;

@@ -3,9 +3,9 @@
 use pathscope_modes::document::Document;
 use serde_json::Value;
 
-const VERSION_1: &str = include_str!("fixtures/document-1.json");
+const VERSION_1: &str = include_str!("../fixtures/document-1.json");
 /// Of version 2, of a run of two servers.
-const SERVERS: &str = include_str!("fixtures/document-2-servers.json");
+const SERVERS: &str = include_str!("../fixtures/document-2-servers.json");
 
 #[test]
 fn version_1_is_read() {

@@ -3,8 +3,6 @@
 //!
 //! In one file: all do the same with two ends and a script, and differ in what is said.
 
-mod common;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -22,6 +20,8 @@ use pathscope_peers::registry::{PeerKind, Words};
 use pathscope_run::records::journal::{Journal, Sink, Wants};
 use pathscope_run::server::Settings;
 use serde_json::Value;
+
+use crate::common;
 
 const BYTES: u64 = 300_000;
 /// What is waited for that has to come.

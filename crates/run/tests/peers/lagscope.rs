@@ -1,8 +1,6 @@
 //! lagscope's wire over real sockets: our client and our server against each other, and each against whoever misbehaves at the other
 //! end. The bytes are those of the reference, section 2.
 
-mod common;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
@@ -15,6 +13,8 @@ use pathscope_peers::lagscope;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::server::Settings;
 use serde_json::Value;
+
+use crate::common;
 
 const PINGS: u64 = 200;
 /// What is waited for that has to come.

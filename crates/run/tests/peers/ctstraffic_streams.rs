@@ -1,7 +1,5 @@
 //! ctsTraffic's streams over UDP, over real sockets: our client and our server with each other, and what a server makes of datagrams.
 
-mod common;
-
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -14,6 +12,8 @@ use pathscope_modes::registry::Plan;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::server::Settings;
 use serde_json::Value;
+
+use crate::common;
 
 /// Half a second of 50 frames a second of 2,500 bytes, on so many streams.
 fn test(streams: u32) -> Test {

@@ -18,8 +18,8 @@ use serde_json::Value as Json;
 macro_rules! results {
     ($($name:literal),*) => {
         [$(
-            (concat!("1/", $name), include_str!(concat!("../../cli/tests/fixtures/1/", $name, ".json"))),
-            (concat!("2/", $name), include_str!(concat!("../../cli/tests/fixtures/2/", $name, ".json"))),
+            (concat!("1/", $name), include_str!(concat!("../../../cli/tests/fixtures/1/", $name, ".json"))),
+            (concat!("2/", $name), include_str!(concat!("../../../cli/tests/fixtures/2/", $name, ".json"))),
         )*]
     };
 }
@@ -266,7 +266,7 @@ fn what_machines_did_over_time_is_of_figures_and_where_it_says() {
 
 #[test]
 fn senders_over_time_are_told_one_by_one_and_counts_interval_by_interval() {
-    let text = include_str!("../../cli/tests/fixtures/2/goodput-push.json");
+    let text = include_str!("../../../cli/tests/fixtures/2/goodput-push.json");
     let mut document = Document::from_json(text).expect("a document");
     let look = |flow, at: u64| TcpLook {
         flow: FlowId(flow),
@@ -308,7 +308,7 @@ fn senders_over_time_are_told_one_by_one_and_counts_interval_by_interval() {
 
 #[test]
 fn whatever_a_test_states_is_a_setting_by_an_id_of_the_page() {
-    let page = include_str!("../../../docs/settings.md");
+    let page = include_str!("../../../../docs/settings.md");
     sections(|name, document, section| {
         if section.place.is_empty() {
             return assert!(section.settings.is_empty(), "{name}: {}", section.title);

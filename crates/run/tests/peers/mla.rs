@@ -1,7 +1,5 @@
 //! `MultipathLatencyAnalyzer` over real sockets: our client and our server with each other, and each datagram that a server may be sent.
 
-mod common;
-
 use std::io::ErrorKind;
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -15,6 +13,8 @@ use pathscope_modes::registry::Plan;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::server::Settings;
 use serde_json::Value;
+
+use crate::common;
 
 /// Datagrams of the test below.
 const DATAGRAMS: u64 = 320;

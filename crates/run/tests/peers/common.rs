@@ -20,10 +20,20 @@ pub fn served<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let listen = vec!["127.0.0.1".to_owned()];
     let stated = vec![Stated { peer, tests, port: Some(0) }];
-    let server = Server::bind(Settings { listen, stated, ..settings }).expect("a free port");
-    let port = server.addresses_of(peer).next().expect("it listens").port();
+    served_as_told(peer, Settings { stated, ..settings }, clients)
+}
+
+/// The same where these settings say all, at the shared port where clients of this kind have none of their own.
+pub fn served_as_told<R>(
+    peer: PeerKind,
+    settings: Settings,
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
+    let listen = vec!["127.0.0.1".to_owned()];
+    let server = Server::bind(Settings { listen, ..settings }).expect("a free port");
+    let own = server.addresses_of(peer).next();
+    let port = own.or(server.addresses().next()).expect("it listens").port();
     let lines = Mutex::new(Vec::new());
     let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
     let stop = Stop::default();

@@ -7,7 +7,7 @@ use pathscope_modes::presentation::presentation;
 
 #[test]
 fn every_congestion_control_that_ran_is_told_once() {
-    let text = include_str!("../../cli/tests/fixtures/2/goodput-duplex.json");
+    let text = include_str!("../../../cli/tests/fixtures/2/goodput-duplex.json");
     let document = Document::from_json(text).expect("a document");
     let told = |asked: &[Option<&str>]| {
         let mut document = document.clone();
@@ -38,7 +38,7 @@ fn every_congestion_control_that_ran_is_told_once() {
 
 #[test]
 fn ends_that_count_each_their_own_network_are_both_told() {
-    let text = include_str!("../../cli/tests/fixtures/2/goodput-duplex.json");
+    let text = include_str!("../../../cli/tests/fixtures/2/goodput-duplex.json");
     let mut document = Document::from_json(text).expect("a document");
     let activity = HostActivity { length_ns: 1, retransmits: 3, ..HostActivity::default() };
     for interval in document.measurements.iter_mut().flat_map(|it| &mut it.intervals) {

@@ -1,0 +1,4 @@
+//! Engines on clocks and systems that are scripted: what is measured where time jumps, and where a worker is late.
+
+mod clock_steps;
+mod send_lag;

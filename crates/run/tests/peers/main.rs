@@ -1,0 +1,8 @@
+//! Callers of a server's ports and kinds of peers, over real sockets; one program, since each that is built has all machines in it.
+
+mod callers;
+mod common;
+mod ctstraffic_streams;
+mod lagscope;
+mod loads;
+mod mla;
