@@ -4,10 +4,11 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowError;
 
-use super::frame::{FrameCounts, FrameRow, Outcome};
+use super::frame::{FrameRow, Outcome};
 use super::header::{HEADER_BYTES, Header};
 use super::ledger::{Ring, window_of};
 use super::summary::DamagedDatagram;
+use super::tally::ReceivedStream;
 use super::{Layout, MediaShared, unnumbered};
 use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
 use crate::conventions::{Framing, frames};
@@ -55,16 +56,6 @@ pub struct Receiving {
     first_transit: Option<i64>,
     last_transit: Option<i64>,
     pub(super) stats: ReceivedStream,
-}
-
-/// What one stream came to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReceivedStream {
-    pub frames: FrameCounts,
-    pub bytes: u64,
-    pub lost: u64,
-    pub longest_freeze_ns: u64,
-    pub needed_depth_ns: Option<u64>,
 }
 
 impl Receiving {
@@ -270,6 +261,15 @@ impl Receiving {
         }
     }
 
+    /// Nothing came of the stream, and nothing will: all its frames are missing.
+    #[cold]
+    fn miss_all(&mut self, shared: &mut MediaShared, now: Tick) {
+        while self.judged < self.expected {
+            self.judge(shared, false);
+        }
+        self.finish(shared, now);
+    }
+
     /// Nothing is awaited any more.
     fn finish(&mut self, shared: &mut MediaShared, now: Tick) {
         self.is_done = true;
@@ -353,7 +353,8 @@ impl Receives for Receiving {
         let most = if awaits_word { self.known_frames(&shared.layout) } else { u64::MAX };
         self.advance(shared, now, most);
         if self.order.arrived() == 0 && now > self.patience(shared) && self.stop_at == Tick::NEVER {
-            unnumbered::unanswered(shared)?;
+            let answered = unnumbered::unanswered(shared);
+            answered.inspect_err(|_| self.miss_all(shared, now))?;
         }
         let end = self.end(shared);
         if now >= end && !awaits_word {

@@ -4,7 +4,7 @@ use pathscope_core::record::FlowError;
 use pathscope_core::stats::LatencyHistogram;
 
 use super::delay::Delays;
-use super::{FrameJitter, MediaPlan, MediaReport};
+use super::{FrameCounts, FrameJitter, MediaPlan, MediaReport};
 use crate::arrivals::VariationTally;
 use crate::flows::{Accumulate, AtEnd};
 use crate::sums::add_fields;
@@ -63,4 +63,14 @@ impl Accumulate<MediaPlan> for MediaTally {
         }
         MediaReport { socket_drops: end.socket_drops, ..self.told() }
     }
+}
+
+/// What one stream came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceivedStream {
+    pub frames: FrameCounts,
+    pub bytes: u64,
+    pub lost: u64,
+    pub longest_freeze_ns: u64,
+    pub needed_depth_ns: Option<u64>,
 }

@@ -61,7 +61,7 @@ pub(super) const fn least_patience_ns(shared: &MediaShared) -> u64 {
     if shared.conventions.framing.is_numbered() { LEAST_PATIENCE_NS } else { ANSWER_WITHIN_NS }
 }
 
-/// Nothing came of a stream. One that had to be asked for has failed.
+/// Nothing came of a stream. One that had to be asked for has failed: its server did not do its part, as ctsTraffic has it too.
 #[cold]
 pub(super) fn unanswered(shared: &MediaShared) -> Result<(), FlowError> {
     if shared.conventions.framing.is_numbered() {
@@ -72,5 +72,5 @@ pub(super) fn unanswered(shared: &MediaShared) -> Result<(), FlowError> {
          whether a firewall drops its datagrams",
         Period(ANSWER_WITHIN_NS)
     );
-    Err(FlowError { kind: FlowErrorKind::Network, text, errno: None })
+    Err(FlowError { kind: FlowErrorKind::Protocol, text, errno: None })
 }

@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use pathscope_core::record::FlowErrorKind;
+
 use super::*;
 use crate::conventions::{Conventions, Framing, frames};
 use crate::pattern::{Block, Payload};
@@ -130,6 +132,10 @@ fn what_is_asked_for_in_vain_fails_and_says_so() {
     // Every 20 + 500 ms for 5 s.
     let times: Vec<u64> = said.borrow().iter().map(|(at, _)| at / 1_000_000).collect();
     assert_eq!(times, (0..10).map(|time| 10 + 520 * time).collect::<Vec<_>>());
+    // As with ctsTraffic: a breach of protocol, and every frame is dropped, not only those that were due by then.
+    assert_eq!(error.kind, FlowErrorKind::Protocol);
+    let client = simulator.client_shared().report(Tick::ZERO).told();
+    assert_eq!(counts(&client), (0, 100, 0, 0, 0));
 }
 
 #[test]
