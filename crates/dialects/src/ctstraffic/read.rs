@@ -47,11 +47,6 @@ pub fn settings(words: &[&str]) -> Result<Settings, String> {
         Over::Tcp | Over::Both => Traffic::Tcp(tcp(&line, side)?),
     };
     idle(&line, &traffic)?;
-    if side == Side::Server && over == Over::Udp && line.has("QosDscpValue") {
-        return Err(
-            "-QosDscpValue: the streams of a server cannot be marked here; leave it out".to_owned()
-        );
-    }
     let role = match side {
         Side::Server => Role::Server(server(&line)?),
         Side::Client | Side::Both => Role::Client(client(&line, over)?),

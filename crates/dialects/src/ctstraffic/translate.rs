@@ -26,12 +26,9 @@ pub fn words(settings: &Settings) -> (Vec<OsString>, Vec<String>) {
 fn notes(settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     let mut idle = settings.idle.clone();
-    if settings.is_udp() {
-        // A client sends next to nothing, and a server's streams leave by the socket that all of them share.
+    if settings.is_udp() && matches!(settings.role, Role::Client(_)) {
+        // It sends next to nothing.
         idle.extend(settings.send_buffer.map(|bytes| format!("-SendBufValue:{bytes}")));
-        let is_server = matches!(settings.role, Role::Server(_));
-        let receive_buffer = settings.receive_buffer.filter(|_| is_server);
-        idle.extend(receive_buffer.map(|bytes| format!("-RecvBufValue:{bytes}")));
     }
     if !idle.is_empty() {
         notes.push(format!("without effect here: {}", idle.join(" ")));
@@ -163,12 +160,15 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
     server.allow.iter().for_each(|network| words.option("--allow", network.clone()));
     words.option_of("--exit-after", server.exit_limit.map(|limit| limit.to_string()));
     words.option_of("--time-limit", settings.time_limit_ms.map(milliseconds));
+    // Rows are made of intervals of all clients, which begin when each comes: shorter ones fit better.
+    let every = Some(settings.log.status_update_ms).filter(|&update| update < 1_000);
+    words.option_of("--ctstraffic-report-every", every.map(milliseconds));
+    words.option_of("--ctstraffic-dscp", settings.dscp.map(|dscp| dscp.to_string()));
+    words.option_of("--ctstraffic-send-buffer", settings.send_buffer.map(bytes));
+    words.option_of("--ctstraffic-receive-buffer", settings.receive_buffer.map(bytes));
     match traffic {
         Traffic::Tcp(tcp) => {
             words.option("--ctstraffic-pattern", pattern(tcp.pattern));
-            // Rows are made of intervals of all clients, which begin when each comes: shorter ones fit better.
-            let every = Some(settings.log.status_update_ms).filter(|&update| update < 1_000);
-            words.option_of("--ctstraffic-report-every", every.map(milliseconds));
             words.option("--ctstraffic-transfer", tcp.transfer.typed("B"));
             words.option("--ctstraffic-buffer", tcp.buffer.typed("B"));
             words.option("--ctstraffic-verify", if tcp.verifies_data { "full" } else { "off" });
@@ -186,9 +186,6 @@ fn serve(words: &mut Words, settings: &Settings, server: &Server, traffic: &Traf
                 words.option("--ctstraffic-burst-count", count.to_string());
                 words.option("--ctstraffic-burst-delay", milliseconds(delay));
             }
-            words.option_of("--ctstraffic-dscp", settings.dscp.map(|dscp| dscp.to_string()));
-            words.option_of("--ctstraffic-send-buffer", settings.send_buffer.map(bytes));
-            words.option_of("--ctstraffic-receive-buffer", settings.receive_buffer.map(bytes));
             if let Keepalive::AfterMs(asked) = tcp.keepalive {
                 words.option("--ctstraffic-keepalive", format!("{}s", seconds(asked)));
             }

@@ -5,9 +5,12 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 use pathscope_modes::media::MediaArgs;
+use pathscope_modes::sockets::SocketArgs;
 
 /// What ctsTraffic sends at the most in one datagram, unless it is told.
 const DATAGRAM: Bytes = Bytes(1_400);
+/// Next to nothing comes to a stream that is sent.
+const RECEIVE_BUFFER: Bytes = Bytes(1 << 16);
 
 /// The options.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -47,8 +50,12 @@ impl StreamWords {
         said.into_iter().filter(|&is_said| is_said).count()
     }
 
-    /// The stream, if one was stated.
-    pub fn test(&self) -> Result<Option<Test>, PlanError> {
+    /// The stream, if one was stated, with what is asked of the sockets of any client; with reports so often.
+    pub fn test(
+        &self,
+        asked: &SocketArgs,
+        report_every: Period,
+    ) -> Result<Option<Test>, PlanError> {
         let Self { bits_per_second, frame_rate, stream_length, datagram } = *self;
         let (Some(_), Some(_), Some(duration)) = (bits_per_second, frame_rate, stream_length)
         else {
@@ -67,10 +74,14 @@ impl StreamWords {
             streams: 1,
             datagram: datagram.unwrap_or(DATAGRAM),
             pacing: "back-to-back".to_owned(),
-            receive_buffer: Bytes(1 << 16),
+            receive_buffer: asked.receive_buffer.unwrap_or(RECEIVE_BUFFER),
             ..MediaArgs::default()
         };
-        let test = Test::new(words.into_plan()?.into(), None, Period::from_secs(1));
+        let mut plan = words.into_plan()?;
+        plan.sockets.send_buffer_bytes = asked.send_buffer;
+        // What is not from 0 to 63 is refused where the connections of clients are stated.
+        plan.sockets.dscp = asked.dscp.and_then(|dscp| u8::try_from(dscp).ok());
+        let test = Test::new(plan.into(), None, report_every);
         test.validate()?;
         Ok(Some(test))
     }
@@ -78,6 +89,8 @@ impl StreamWords {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_modes::registry::Plan;
+
     use super::*;
 
     const ALL: StreamWords = StreamWords {
@@ -87,18 +100,40 @@ mod tests {
         datagram: None,
     };
 
+    fn test(words: &StreamWords) -> Result<Option<Test>, PlanError> {
+        words.test(&SocketArgs::default(), Period::from_secs(1))
+    }
+
+    #[test]
+    fn sockets_of_streams_are_set_as_those_of_connections() {
+        let (send, receive) = (Bytes(70_000), Bytes(80_000));
+        let asked = SocketArgs {
+            dscp: Some(46),
+            send_buffer: Some(send),
+            receive_buffer: Some(receive),
+            ..SocketArgs::default()
+        };
+        let every = Period::from_millis(250);
+        let test = ALL.test(&asked, every).expect("it is whole").expect("it is stated");
+        assert_eq!(test.report_every_ns, every);
+        let Plan::Media(plan) = &test.plan else { panic!("it is of streams") };
+        assert_eq!(plan.sockets.dscp, Some(46));
+        assert_eq!(plan.sockets.send_buffer_bytes, Some(send));
+        assert_eq!(plan.sockets.receive_buffer_bytes, Some(receive));
+    }
+
     #[test]
     fn a_stream_is_stated_whole_or_not_at_all() {
-        assert_eq!(StreamWords::default().test(), Ok(None));
-        let test = ALL.test().expect("it is whole").expect("it is stated");
-        assert_eq!(super::super::streams::carries(&test), Some(Ok(())));
+        assert_eq!(test(&StreamWords::default()), Ok(None));
+        let stated = test(&ALL).expect("it is whole").expect("it is stated");
+        assert_eq!(super::super::streams::carries(&stated), Some(Ok(())));
         for part in [
             StreamWords { frame_rate: None, ..ALL },
             StreamWords { bits_per_second: None, ..ALL },
             StreamWords { stream_length: None, ..ALL },
             StreamWords { datagram: Some(DATAGRAM), ..StreamWords::default() },
         ] {
-            let error = part.test().expect_err("something is missing").to_string();
+            let error = test(&part).expect_err("something is missing").to_string();
             assert!(part.is_said() && error.contains("--ctstraffic-stream-length"), "{error}");
         }
     }
@@ -106,7 +141,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let words = StreamWords { bits_per_second: Some(BitRate(1_000)), ..ALL };
-        let error = words.test().expect_err("no frame has room for a header").to_string();
+        let error = test(&words).expect_err("no frame has room for a header").to_string();
         assert!(error.contains("frames of 2 bytes"), "{error}");
     }
 }

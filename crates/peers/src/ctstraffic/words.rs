@@ -77,10 +77,10 @@ pub struct CtsTrafficWords {
     /// Code point (DSCP) of what is sent to them, 0 to 63
     #[arg(id = "ctstraffic_dscp", long = "ctstraffic-dscp", value_name = "N")]
     dscp: Option<u64>,
-    /// Send buffer of connections with them [default: the system's own, which adapts]
+    /// Send buffer of connections and streams with them [default: the system's own, which adapts]
     #[arg(id = "ctstraffic_send_buffer", long = "ctstraffic-send-buffer", value_name = "BYTES")]
     send_buffer: Option<Bytes>,
-    /// Receive buffer of connections with them [default: the system's own, which adapts]
+    /// Receive buffer of connections and streams with them [default: the system's own, which adapts]
     #[arg(
         id = "ctstraffic_receive_buffer",
         long = "ctstraffic-receive-buffer",
@@ -137,13 +137,14 @@ impl OperatorWords for CtsTrafficWords {
         words.sockets.dscp = self.dscp;
         words.sockets.send_buffer = self.send_buffer;
         words.sockets.receive_buffer = self.receive_buffer;
+        let report_every = self.report_every.unwrap_or(Period::from_secs(1));
+        let streams = self.streams.test(&words.sockets, report_every);
         let mut plan = GoodputPlan::of(words)?;
         plan.push_bytes = self.push_bytes.unwrap_or(SEGMENT);
         plan.pull_bytes = self.pull_bytes.unwrap_or(SEGMENT);
         plan.shape.iterations = Iterations::Forever;
-        let report_every = self.report_every.unwrap_or(Period::from_secs(1));
         let test = Test::new(plan.into(), None, report_every);
         test.validate()?;
-        Ok([test].into_iter().chain(self.streams.test()?).collect())
+        Ok([test].into_iter().chain(streams?).collect())
     }
 }

@@ -212,10 +212,6 @@ fn what_is_wrong_is_named() {
         ("-listen:* -shutdown:rude", "-Shutdown is of clients"),
         ("-listen:* -bind:a", "-Bind is of clients"),
         (
-            "-listen:* -protocol:udp -bitspersecond:8000000 -framerate:10 -streamlength:1 -qosdscpvalue:46",
-            "-QosDscpValue: the streams of a server cannot be marked",
-        ),
-        (
             "-listen:* -protocol:udp -bitspersecond:8000000 -framerate:10 -streamlength:1 -shardcount:4",
             "-EnableRecvSharding:on",
         ),

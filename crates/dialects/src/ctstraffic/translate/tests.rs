@@ -69,10 +69,15 @@ fn the_guides_lines_over_udp() {
         "server --quiet --accept ctstraffic --ctstraffic-port 4444 --ctstraffic-bits-per-second 25000000bit --ctstraffic-frame-rate 60 \
          --ctstraffic-stream-length 60s --ctstraffic-datagram 1400B"
     );
-    let (words, notes) =
-        said(&format!("-listen:* {stream} -datagrambytesize:1470 -sendbufvalue:1 -recvbufvalue:2"));
+    let set = "-datagrambytesize:1470 -qosdscpvalue:46 -sendbufvalue:70000 -recvbufvalue:80000";
+    let (words, notes) = said(&format!("-listen:* {stream} {set}"));
     assert!(words.ends_with("--ctstraffic-datagram 1470B"), "{words}");
-    assert_eq!(notes, ["without effect here: -SendBufValue:1 -RecvBufValue:2"]);
+    let of_server =
+        "--ctstraffic-dscp 46 --ctstraffic-send-buffer 70000B --ctstraffic-receive-buffer 80000B";
+    assert!(words.contains(of_server) && notes.is_empty(), "{words} {notes:?}");
+    let (words, notes) = said(&format!("-target:h4 {stream} {set}"));
+    assert!(words.contains("--receive-buffer 80000B") && words.contains("--dscp 46"), "{words}");
+    assert_eq!(notes, ["without effect here: -SendBufValue:70000"]);
     assert!(
         said(&format!("-target:h4 {stream} -statusUpdate:500")).0.contains("--report-every 500ms")
     );
@@ -124,7 +129,8 @@ fn every_option_of_a_server_has_a_word_of_ours() {
         "--ctstraffic-report-every 500ms",
         "--ctstraffic-push-bytes 7B --ctstraffic-pull-bytes 9B",
         "--ctstraffic-rate-limit 8000bit --ctstraffic-rate-period 100ms",
-        "--ctstraffic-dscp 46 --ctstraffic-send-buffer 70000B --ctstraffic-receive-buffer 80000B --ctstraffic-keepalive 5s",
+        "--ctstraffic-dscp 46 --ctstraffic-send-buffer 70000B --ctstraffic-receive-buffer 80000B",
+        "--ctstraffic-keepalive 5s",
     ] {
         assert!(words.contains(part), "{part} is not in {words}");
     }
