@@ -177,7 +177,9 @@ fn run(
     if let Some(screen) = screen {
         let end = End::Client { hosts: &hosts, port, tests: &tests.list };
         let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
-        let shown = Shown::begin(screen, &Beginning { wall_unix_ns, end });
+        let local_offset_s = pathscope_os::clock::local_offset_s(wall_unix_ns);
+        let beginning = Beginning { wall_unix_ns, local_offset_s, end };
+        let shown = Shown::begin(screen, &beginning);
         kept.show(shown.map_err(unmeasured)?);
     }
     let request = Request {

@@ -67,6 +67,8 @@ pub struct Wants {
 pub struct Beginning<'run> {
     /// The wall clock, in nanoseconds since 1970, when the times of entries begin.
     pub wall_unix_ns: u64,
+    /// By how many seconds the local time of its user is ahead of UTC then.
+    pub local_offset_s: i64,
     /// At which end this is, and what it is about to do.
     pub end: End<'run>,
 }

@@ -27,6 +27,10 @@ pub(super) struct LagscopeScreen {
     lost: u64,
     /// The wall clock when the times of entries begin.
     began_unix_ns: u64,
+    /// By how many seconds local time is ahead of it.
+    local_offset_s: i64,
+    /// Connections so far.
+    connections: u64,
     /// When pings began, in the times of entries.
     first_ns: Option<u64>,
     /// The other end, without its port, as far as it is known.
@@ -43,19 +47,26 @@ impl LagscopeScreen {
             latencies: Latencies::default(),
             lost: 0,
             began_unix_ns: 0,
+            local_offset_s: 0,
+            connections: 0,
             first_ns: None,
             percent: None,
         }
     }
 
     fn at(&self, at_ns: u64) -> Clock {
-        Clock(self.began_unix_ns.saturating_add(at_ns))
+        self.clock(self.began_unix_ns.saturating_add(at_ns))
+    }
+
+    fn clock(&self, wall_unix_ns: u64) -> Clock {
+        let seconds = (wall_unix_ns / 1_000_000_000).cast_signed();
+        Clock(seconds.saturating_add(self.local_offset_s))
     }
 
     /// A connection has been made, at whichever end.
     fn connected(
         &self,
-        (at_ns, number): (u64, u32),
+        (at_ns, number): (u64, u64),
         [local, remote]: [SocketAddr; 2],
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -221,6 +232,7 @@ impl Screen for LagscopeScreen {
 
     fn begin(&mut self, beginning: &Beginning<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.began_unix_ns = beginning.wall_unix_ns;
+        self.local_offset_s = beginning.local_offset_s;
         out.write_all(BANNER.as_bytes())?;
         let clock = self.at(0);
         if self.settings.is_default_role {
@@ -256,7 +268,8 @@ impl Screen for LagscopeScreen {
                 if self.settings.role == Role::Sender {
                     self.server = remote.ip().to_string();
                 }
-                let first = (connection.at_ns, connection.facts.flow.0);
+                let first = (connection.at_ns, self.connections);
+                self.connections += 1;
                 self.connected(first, [local, remote], out)
             }
             Entry::Each(all) => all.iter().try_for_each(|each| match each {
@@ -268,7 +281,7 @@ impl Screen for LagscopeScreen {
     }
 
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let clock = Clock(ending.wall_unix_ns);
+        let clock = self.clock(ending.wall_unix_ns);
         match ending.failure {
             Some((Failure::Interrupted, _)) => {
                 writeln!(out, "{clock} INFO: Interrupted by Ctrl+C")?;
@@ -287,12 +300,12 @@ impl Screen for LagscopeScreen {
     }
 }
 
-/// The time of a day, of a wall clock in nanoseconds since 1970 (UTC).
-struct Clock(u64);
+/// The time of a day, of seconds since 1970 in some zone.
+struct Clock(i64);
 
 impl fmt::Display for Clock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0 / 1_000_000_000 % 86_400;
+        let seconds = self.0.rem_euclid(86_400);
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
         write!(formatter, "{hours:02}:{minutes:02}:{:02}", seconds % 60)
     }

@@ -28,6 +28,11 @@ pub fn wall_unix_ns() -> u64 {
     imp::wall_unix_ns()
 }
 
+/// By how many seconds the local time of this machine's user is ahead of UTC at a time since 1970; zero where the system does not say.
+pub fn local_offset_s(wall_unix_ns: u64) -> i64 {
+    imp::local_offset_s((wall_unix_ns / 1_000_000_000).cast_signed())
+}
+
 /// What keeps time here, and what a reading costs.
 pub fn facts() -> ClockFacts {
     let readings: Vec<Tick> = (0..READINGS).map(|_| now()).collect();

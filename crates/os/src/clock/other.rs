@@ -18,6 +18,10 @@ pub fn wall_unix_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
 
+pub fn local_offset_s(_: i64) -> i64 {
+    0
+}
+
 pub fn source() -> Option<String> {
     None
 }

@@ -62,7 +62,7 @@ fn shown(
     };
     let mut out = Vec::new();
     let end = End::Client { hosts: &[], port: 4_444, tests: &[] };
-    let begun = screen.begin(&Beginning { wall_unix_ns: 7, end }, &mut out);
+    let begun = screen.begin(&Beginning { wall_unix_ns: 7, local_offset_s: 0, end }, &mut out);
     begun.expect("memory takes all");
     keep(&mut screen);
     for entry in entries {

@@ -9,8 +9,9 @@ use pathscope_core::record::FlowFacts;
 use super::super::words;
 use super::*;
 
-/// 13:19:44 of a day.
-const WALL_UNIX_NS: u64 = (13 * 3_600 + 19 * 60 + 44) * 1_000_000_000;
+/// 13:19:44 of a day, two hours behind UTC.
+const WALL_UNIX_NS: u64 = (15 * 3_600 + 19 * 60 + 44) * 1_000_000_000;
+const LOCAL_OFFSET_S: i64 = -2 * 3_600;
 
 fn settings(line: &str) -> Settings {
     let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
@@ -46,7 +47,7 @@ fn printed(line: &str, entries: &[Entry], failure: Option<(Failure, &str)>) -> S
         Role::Sender => End::Client { hosts: &hosts, port: 6001, tests: &[] },
         Role::Receiver => End::Server { addresses: &[] },
     };
-    let beginning = Beginning { wall_unix_ns: WALL_UNIX_NS, end };
+    let beginning = Beginning { wall_unix_ns: WALL_UNIX_NS, local_offset_s: LOCAL_OFFSET_S, end };
     screen.begin(&beginning, &mut text).expect("memory takes it");
     entries.iter().for_each(|entry| screen.entry(entry, &mut text).expect("memory takes it"));
     let wall_unix_ns = WALL_UNIX_NS + 60_000_000_000;
