@@ -176,10 +176,10 @@ fn run(
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
         let end = End::Client { hosts: &hosts, port, tests: &tests.list };
-        let wall_unix_ns = pathscope_os::clock::wall_unix_ns();
+        let wall_unix_ns = kept.began_unix_ns();
         let local_offset_s = pathscope_os::clock::local_offset_s(wall_unix_ns);
         let beginning = Beginning { wall_unix_ns, local_offset_s, end };
-        let shown = Shown::begin(screen, &beginning);
+        let shown = Shown::begin(screen, &beginning, kept.began);
         kept.show(shown.map_err(unmeasured)?);
     }
     let request = Request {

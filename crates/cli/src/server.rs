@@ -82,10 +82,10 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         let own = args.accept.iter().flat_map(|kind| server.addresses_of(*kind));
         let addresses: Vec<SocketAddr> = server.addresses().chain(own).collect();
         let end = End::Server { addresses: &addresses };
-        let wall_unix_ns = clock::wall_unix_ns();
+        let wall_unix_ns = kept.began_unix_ns();
         let local_offset_s = clock::local_offset_s(wall_unix_ns);
         let beginning = Beginning { wall_unix_ns, local_offset_s, end };
-        kept.show(Shown::begin(screen, &beginning)?);
+        kept.show(Shown::begin(screen, &beginning, kept.began)?);
     }
     end_after(args.time_limit, &stop)?;
     let quiet = args.verbosity.quiet;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
 use pathscope_core::quantity::named;
@@ -19,6 +20,8 @@ use crate::{Trouble, files, output, terminal};
 pub struct Shown {
     screen: Box<dyn Screen>,
     out: Background,
+    /// When times of entries began.
+    began: Tick,
     /// Those of the screen, in its order.
     files: Vec<ScreenFile>,
     /// What it could not write, once: nothing is written after that.
@@ -41,12 +44,16 @@ impl std::fmt::Debug for Shown {
 
 impl Shown {
     /// This one, which shows at once that the run begins. Its files are empty from now on.
-    pub fn begin(screen: Box<dyn Screen>, beginning: &Beginning<'_>) -> Result<Self, Trouble> {
+    pub fn begin(
+        screen: Box<dyn Screen>,
+        beginning: &Beginning<'_>,
+        began: Tick,
+    ) -> Result<Self, Trouble> {
         let out = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
         let opened =
             screen.files().into_iter().map(|(option, path)| ScreenFile::open(option, &path));
         let files = opened.collect::<Result<Vec<_>, Trouble>>()?;
-        let mut shown = Self { screen, out, files, error: None };
+        let mut shown = Self { screen, out, began, files, error: None };
         shown.write(|screen, text| screen.begin(beginning, text));
         Ok(shown)
     }
@@ -54,6 +61,17 @@ impl Shown {
     /// Something was written down.
     pub fn entry(&mut self, entry: &Entry) {
         self.write(|screen, text| screen.entry(entry, text));
+    }
+
+    /// When it is to be told the time, where it wants that.
+    pub fn wakes_at(&self) -> Option<Tick> {
+        self.screen.wakes_at_ns().map(|at_ns| self.began.plus_nanos(at_ns))
+    }
+
+    /// Tells it the time.
+    pub fn wake(&mut self, now: Tick) {
+        let at_ns = now.nanos_since(self.began);
+        self.write(|screen, text| screen.wake(at_ns, text));
     }
 
     /// How often each latency was counted, where that is counted here.

@@ -23,6 +23,17 @@ pub trait Screen: Send {
     /// Something has been written down: connections and streams that begin and end, status, trouble.
     fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()>;
 
+    /// When it wants to be told the time, since times of entries began: it shows something then, whether anything happens or not. It is asked
+    /// after all that it is told.
+    fn wakes_at_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// So late it is.
+    fn wake(&mut self, _at_ns: u64, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
     /// How long is waited before the end is shown: nothing is measured any more then, and a signal ends the program at once.
     fn pause_before_end(&self) -> Duration {
         Duration::ZERO

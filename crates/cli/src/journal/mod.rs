@@ -10,9 +10,11 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
+use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_dialects::screen::Wants;
 use pathscope_modes::command::{Each, JournalArgs, JournalSubject, NamedFile};
+use pathscope_os::clock;
 use pathscope_run::records::journal::Journal;
 use pathscope_run::server::LogLimit;
 use pathscope_views::Format;
@@ -57,6 +59,8 @@ impl Verbosity {
 #[derive(Debug)]
 pub struct Kept {
     writer: Writer,
+    /// When times of entries begin.
+    pub began: Tick,
 }
 
 /// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
@@ -103,13 +107,18 @@ pub fn keep(
     let console = console.map_err(Trouble::no_thread)?;
     let shown = screen.unwrap_or_default();
     let writer = Writer::start(targets, (console, lines), shown).map_err(Trouble::no_thread)?;
-    Ok(Kept { writer })
+    Ok(Kept { writer, began: clock::now() })
 }
 
 impl Kept {
     /// For whoever runs.
     pub fn journal(&self) -> Journal {
-        Journal::begin(self.writer.sink())
+        Journal::begin(self.writer.sink(), self.began)
+    }
+
+    /// The wall clock when times of entries began.
+    pub fn began_unix_ns(&self) -> u64 {
+        clock::wall_unix_ns().saturating_sub(clock::now().nanos_since(self.began))
     }
 
     /// Entries that come from now on are shown there, too.

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use pathscope_core::journal::{Each, Entry};
 use pathscope_core::quantity::{Bytes, counted, named, were};
 use pathscope_core::record::Caveat;
 use pathscope_dialects::screen;
+use pathscope_os::clock;
 use pathscope_os::outlets::{Outlet, explain};
 use pathscope_run::records::journal::{Sink, Wants};
 use pathscope_views::journal::{self as rows, Form, Table};
@@ -254,7 +255,7 @@ fn write_all(
     let headers: Vec<String> =
         targets.iter().map(|target| rows::header(target.table, target.form)).collect();
     write_rows(&mut targets, &headers, desk);
-    while let Ok(first) = words.recv() {
+    while let Some(first) = next(words, &mut shown) {
         let mut texts = vec![String::new(); targets.len()];
         let mut next = Some(first);
         let mut settled = Vec::new();
@@ -289,6 +290,19 @@ fn write_all(
         }
     }
     shown
+}
+
+/// What comes next, until the end. What is shown is told the time meanwhile, where it wants that.
+fn next(words: &Receiver<WriterMessage>, shown: &mut Option<Shown>) -> Option<WriterMessage> {
+    while let Some((at, shown)) = shown.as_mut().and_then(|shown| Some((shown.wakes_at()?, shown)))
+    {
+        let now = clock::now();
+        match words.recv_timeout(at.since(now)) {
+            Err(RecvTimeoutError::Timeout) => shown.wake(clock::now()),
+            word => return word.ok(),
+        }
+    }
+    words.recv().ok()
 }
 
 fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {

@@ -50,7 +50,8 @@ enum Log {
 impl CtsScreen {
     /// As these settings have it.
     pub fn new(settings: Settings) -> Self {
-        let totals = Totals::new(settings.log.status_update_ms);
+        let is_server = matches!(settings.role, Role::Server(_));
+        let totals = Totals::new(settings.log.status_update_ms, is_server);
         let files = files(&settings);
         Self {
             settings,
@@ -181,20 +182,31 @@ impl Screen for CtsScreen {
         due.map_or(Ok(()), |slice| self.status(&slice, out))
     }
 
+    fn wakes_at_ns(&self) -> Option<u64> {
+        self.totals.idle_at_ns()
+    }
+
+    fn wake(&mut self, at_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+        self.totals.idle(at_ns).map_or(Ok(()), |slice| self.status(&slice, out))
+    }
+
     fn pause_before_end(&self) -> Duration {
         self.settings.pause_at_end_ms.map(Duration::from_millis).unwrap_or_default()
     }
 
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let took_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
+        let is_receiver = matches!(self.settings.role, Role::Client(_));
+        if !is_receiver {
+            // Its last row is of the time until now, whether anybody was there or not.
+            self.totals.heard(took_ns);
+        }
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
         if let Some((_, why)) = ending.failure.filter(|(_, why)| *why != self.last_trouble) {
-            let at_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
-            self.trouble(&rows::sentence(at_ns, why), out)?;
+            self.trouble(&rows::sentence(took_ns, why), out)?;
         }
-        let is_receiver = matches!(self.settings.role, Role::Client(_));
-        let took_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
         let text = summary::of(&self.totals, (self.settings.is_udp(), is_receiver), took_ns);
         self.write(Log::Connections, String::new, || text.clone());
         out.write_all(text.as_bytes())

@@ -3,6 +3,9 @@
 
 use pathscope_core::journal::{Ended, Entry, Frames, StreamStatus};
 
+/// So long after a connection has ended its session tells of the interval at the latest.
+const TOLD_WITHIN_NS: u64 = 1_000_000_000;
+
 /// What there is between two rows of status.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Slice {
@@ -31,10 +34,14 @@ pub struct Totals {
     update_ns: u64,
     /// When the last row was; none before the first.
     last_at_ns: Option<u64>,
+    /// Whether there are rows also before anything has come.
+    is_server: bool,
     /// When the first interval began of which something came since: after an idle time, long after the last row.
     began_at_ns: Option<u64>,
     /// When the latest of all was heard of.
     heard_at_ns: u64,
+    /// When somebody has gone of whose last interval nothing was told yet.
+    gone_at_ns: Option<u64>,
     /// What came since the last row.
     slice: Slice,
     /// Bytes sent in all.
@@ -46,14 +53,35 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// With a row each so many milliseconds.
-    pub fn new(update_ms: u64) -> Self {
-        Self { update_ns: update_ms.saturating_mul(1_000_000), ..Self::default() }
+    /// With a row each so many milliseconds; at a server from the begin on, at a client once it has connections.
+    pub fn new(update_ms: u64, is_server: bool) -> Self {
+        Self { update_ns: update_ms.saturating_mul(1_000_000), is_server, ..Self::default() }
     }
 
-    /// How connections ended so far.
-    pub const fn ended(&self) -> Ended {
-        self.slice.ended
+    /// When a row is due of a time without anybody. While somebody is there, rows come with what is told of them, which may be a little
+    /// late; and what the last of them moved is told after they have gone.
+    pub fn idle_at_ns(&self) -> Option<u64> {
+        let after = |at_ns: u64, wait_ns: u64| at_ns.saturating_add(wait_ns + self.grace_ns());
+        let next = self.last_at_ns.map(|last| after(last, self.update_ns));
+        let told = self.gone_at_ns.map(|gone| after(gone, self.update_ns.min(TOLD_WITHIN_NS)));
+        let at_ns = next.or(self.is_server.then_some(0)).max(told);
+        at_ns.filter(|_| self.slice.in_flight == 0)
+    }
+
+    /// The row of a time without anybody, if it is due now.
+    pub fn idle(&mut self, now_ns: u64) -> Option<Slice> {
+        self.idle_at_ns().filter(|due| *due <= now_ns)?;
+        // In step with those before it, unless this program itself stood still.
+        let in_step = self.last_at_ns.map(|last| last.saturating_add(self.update_ns));
+        let is_near = |at: &u64| now_ns.saturating_sub(*at) < self.update_ns.saturating_mul(2);
+        let at_ns = in_step.filter(is_near).unwrap_or(now_ns);
+        self.gone_at_ns = None;
+        Some(self.cut(at_ns.max(self.heard_at_ns)))
+    }
+
+    /// By so much an interval may end before a row is due, and be told of after that.
+    const fn grace_ns(&self) -> u64 {
+        self.update_ns / 20
     }
 
     /// Takes something in; the row of status that is due by it, if one is.
@@ -69,13 +97,13 @@ impl Totals {
                 let was_made = connection.facts.local.is_some();
                 slice.in_flight = slice.in_flight.saturating_sub(was_made.into());
                 slice.ended.count(connection.facts.error.as_ref());
-                self.heard(connection.at_ns);
+                self.has_gone(connection.at_ns);
                 None
             }
             Entry::StreamClosed(stream) => {
                 slice.in_flight = slice.in_flight.saturating_sub(1);
                 slice.ended.count(stream.facts.error.as_ref());
-                self.heard(stream.at_ns);
+                self.has_gone(stream.at_ns);
                 None
             }
             Entry::Status(status) => {
@@ -97,7 +125,7 @@ impl Totals {
     /// A connection was cut off by the end of the run: it has neither gone well nor failed.
     pub fn cut_off(&mut self, at_ns: u64) {
         self.slice.in_flight = self.slice.in_flight.saturating_sub(1);
-        self.heard(at_ns);
+        self.has_gone(at_ns);
     }
 
     fn add(&mut self, (sent, received): (u64, u64), frames: &Frames) {
@@ -120,7 +148,13 @@ impl Totals {
         }
     }
 
-    fn heard(&mut self, at_ns: u64) {
+    fn has_gone(&mut self, at_ns: u64) {
+        self.gone_at_ns = self.gone_at_ns.max(Some(at_ns));
+        self.heard(at_ns);
+    }
+
+    /// It is so late.
+    pub fn heard(&mut self, at_ns: u64) {
         self.heard_at_ns = self.heard_at_ns.max(at_ns);
     }
 
@@ -128,17 +162,20 @@ impl Totals {
     /// counts.
     fn due(&mut self, at_ns: u64, length_ns: u64) -> Option<Slice> {
         self.heard(at_ns);
+        self.gone_at_ns = None;
         let began = at_ns.saturating_sub(length_ns);
         self.began_at_ns = Some(self.began_at_ns.map_or(began, |first| first.min(began)));
         let since = self.last_at_ns.map(|last| at_ns.saturating_sub(last));
-        let is_due = since.is_none_or(|since| since >= self.update_ns - self.update_ns / 20);
+        let is_due = since.is_none_or(|since| since >= self.update_ns - self.grace_ns());
         is_due.then(|| self.cut(at_ns))
     }
 
     /// The row that ends all; none where nothing has come since the last.
     pub fn last(&mut self) -> Option<Slice> {
-        let at_ns = self.heard_at_ns;
-        (self.last_at_ns? < at_ns).then(|| self.cut(at_ns))
+        let (last_ns, at_ns) = (self.last_at_ns?, self.heard_at_ns);
+        let Slice { sent_bytes, received_bytes, frames, .. } = self.slice;
+        let is_empty = sent_bytes == 0 && received_bytes == 0 && frames == Frames::default();
+        (last_ns < at_ns || !is_empty).then(|| self.cut(at_ns.max(last_ns)))
     }
 
     fn cut(&mut self, at_ns: u64) -> Slice {
@@ -205,7 +242,7 @@ mod tests {
 
     #[test]
     fn sessions_are_summed_up_into_rows_of_one_width() {
-        let mut totals = Totals::new(1_000);
+        let mut totals = Totals::new(1_000, false);
         let opened = Entry::Opened(Box::default());
         for _ in 0..3 {
             assert_eq!(totals.hear(&opened), None);
@@ -229,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_was_never_made_has_failed_and_leaves_the_others_in_flight() {
-        let mut totals = Totals::new(1_000);
+        let mut totals = Totals::new(1_000, false);
         totals.hear(&Entry::Opened(Box::default()));
         let error = FlowError {
             kind: FlowErrorKind::Network,
@@ -243,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_the_time_in_which_somebody_was_there() {
-        let mut totals = Totals::new(1_000);
+        let mut totals = Totals::new(1_000, false);
         let interval = |at_ms, length_ms, sent_bytes| {
             let Entry::Status(mut status) = status(at_ms, sent_bytes, "a") else { panic!("a row") };
             status.length_ns = length_ms * MILLISECOND;
@@ -263,8 +300,38 @@ mod tests {
     }
 
     #[test]
+    fn a_server_has_rows_of_nobody_and_one_in_each_slice() {
+        let mut totals = Totals::new(1_000, true);
+        let rows = |totals: &mut Totals, at_ms: u64| {
+            let slice = totals.idle(at_ms * MILLISECOND)?;
+            let bytes = slice.received_bytes + slice.sent_bytes;
+            Some((slice.at_ns / MILLISECOND, bytes, slice.ended.completed))
+        };
+        assert_eq!(rows(&mut totals, 2), Some((2, 0, 0)));
+        // What ends with the slice may be told of a little later.
+        assert_eq!(rows(&mut totals, 1_051), None);
+        assert_eq!(totals.idle_at_ns(), Some(1_052 * MILLISECOND));
+        assert_eq!(rows(&mut totals, 1_052), Some((1_002, 0, 0)));
+        // While somebody is there, rows come of what is told.
+        totals.hear(&Entry::Opened(Box::default()));
+        assert_eq!((totals.idle_at_ns(), rows(&mut totals, 9_000)), (None, None));
+        assert_eq!(totals.hear(&status(1_600, 700, "a")), None);
+        totals.hear(&closed(1_700, None));
+        // Of who has gone its session is still to tell, within a second; where it does not, nobody waits for longer.
+        assert_eq!(rows(&mut totals, 2_060), None);
+        assert_eq!(totals.idle_at_ns(), Some(2_750 * MILLISECOND));
+        assert_eq!(rows(&mut totals, 2_750), Some((2_002, 700, 1)));
+        // Where the program stood still, one row is of all that time.
+        assert_eq!(rows(&mut totals, 60_000), Some((60_000, 0, 1)));
+        // What is told only after a row is in the last.
+        assert_eq!(totals.hear(&status(1_800, 50, "a")), None);
+        assert_eq!(totals.last().expect("there is more").sent_bytes, 50);
+        assert_eq!(totals.last(), None);
+    }
+
+    #[test]
     fn what_never_began_has_no_row() {
-        assert_eq!(Totals::new(1).last(), None);
+        assert_eq!(Totals::new(1, false).last(), None);
     }
 
     #[test]
@@ -280,7 +347,7 @@ mod tests {
                 ..StreamStatus::default()
             }))
         };
-        let mut totals = Totals::new(1_000);
+        let mut totals = Totals::new(1_000, false);
         assert_eq!(totals.hear(&Entry::StreamOpened(Box::default())), None);
         totals.hear(&row(1_000, true)).expect("the first");
         let second = totals.hear(&row(2_000, true)).expect("a second has passed");

@@ -78,9 +78,9 @@ impl Journal {
         self.open.is_some()
     }
 
-    /// A journal that begins now.
-    pub fn begin(sink: Arc<dyn Sink>) -> Self {
-        Self { open: Some((sink, clock::now())) }
+    /// A journal whose times count from then on.
+    pub fn begin(sink: Arc<dyn Sink>, began: Tick) -> Self {
+        Self { open: Some((sink, began)) }
     }
 
     /// Something went wrong that is no matter of one connection.

@@ -16,6 +16,7 @@ use pathscope_modes::goodput::{GoodputPlan, Iterations, Shutdown as HowToEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, LoadArgs, Pattern};
 use pathscope_modes::registry::Plan;
+use pathscope_os::clock;
 use pathscope_peers::registry::{PeerKind, Words};
 use pathscope_run::records::journal::{Journal, Sink, Wants};
 use pathscope_run::server::Settings;
@@ -410,7 +411,7 @@ fn each_connection_is_written_down_at_the_server_and_one_that_failed_with_why() 
     let rows = Arc::new(Rows::default());
     let sink: Arc<dyn Sink> = rows.clone();
     let told = (CTSTRAFFIC, stated(CTSTRAFFIC, |_| {}));
-    let ((), lines) = served_into(Journal::begin(sink), told, |port| {
+    let ((), lines) = served_into(Journal::begin(sink, clock::now()), told, |port| {
         let test = load(Pattern::Push, 2, |plan| plan.shape.iterations = Iterations::Times(3));
         assert_eq!(run(CTSTRAFFIC, port, &test).1, None);
         let mut client = connect(port);

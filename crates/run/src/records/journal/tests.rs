@@ -71,7 +71,8 @@ impl Kept {
 #[test]
 fn what_went_through_each_connection_is_told_of_every_interval() {
     let kept = Arc::new(Kept::default());
-    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    let mut session =
+        SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
     session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
     let begin = clock::now().plus_nanos(60_000_000_000);
     let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
@@ -109,7 +110,8 @@ fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
     }
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
-        let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+        let mut session =
+            SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
         session.expect(names(), (role, [false; 2]), &test);
         session.started(&[beginner()], ToldAs::Connections, clock::now());
         session.ended(FlowId(0), Totals { sent: 9, received: 0 }, (clock::now(), None), None);
@@ -122,7 +124,8 @@ fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
 #[test]
 fn a_test_that_begins_before_its_first_connection_tells_of_each_that_comes() {
     let kept = Arc::new(Kept::default());
-    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    let mut session =
+        SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
     session.expect(names(), (Role::Server, [false; 2]), &one_after_the_other());
     session.started(&[], ToldAs::Connections, clock::now());
     session.opened(FlowId(0), [None; 2], clock::now());
@@ -166,7 +169,8 @@ fn one_after_the_other() -> Test {
 fn a_connection_that_follows_others_counts_from_its_own_begin() {
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
-        let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+        let mut session =
+            SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
         session.expect(names(), (role, [true; 2]), &one_after_the_other());
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
@@ -196,7 +200,8 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
 /// The row of a connection that ended well here, whose other end says nothing, and that this end reported.
 fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     let kept = Arc::new(Kept::default());
-    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    let mut session =
+        SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
     let mut test = one_after_the_other();
     if let Plan::Goodput(plan) = &mut test.plan {
         plan.shape.iterations = Iterations::Times(1);
