@@ -175,7 +175,11 @@ fn run(
     let port = args.port.unwrap_or(peer.port());
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
-        let end = End::Client { hosts: &hosts, port, tests: &tests.list };
+        let plan = tests.list.first().map(|(_, test)| &test.plan);
+        let local = plan.and_then(|plan| Some(plan.asks().sockets?.bind.clone()));
+        let own = (port, args.family());
+        let addresses = target::destinations(&hosts, &local.unwrap_or_default(), own, &stop);
+        let end = End::Client { hosts: &hosts, addresses: &addresses, port, tests: &tests.list };
         let wall_unix_ns = kept.began_unix_ns();
         let local_offset_s = pathscope_os::clock::local_offset_s(wall_unix_ns);
         let beginning = Beginning { wall_unix_ns, local_offset_s, end };

@@ -91,6 +91,8 @@ pub enum End<'run> {
     Client {
         /// Its servers, as they were named.
         hosts: &'run [String],
+        /// Where connections to them go; none where a name leads nowhere.
+        addresses: &'run [SocketAddr],
         /// The port of those that name none.
         port: u16,
         /// What it runs, one after the other, with names.

@@ -1,12 +1,13 @@
 //! Where a server is: `HOST`, `HOST:PORT`, `[IPV6]:PORT` or a bare IPv6 address, and its addresses.
 
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::mpsc::{TryRecvError, channel};
 
 use pathscope_core::quantity::shown;
 use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::{OsError, Waker, address};
 
+use crate::connect::destinations::Destinations;
 use crate::error::RunError;
 use crate::stop::Stop;
 use crate::threads;
@@ -47,6 +48,33 @@ pub(crate) fn resolve(target: &str, port: u16, stop: &Stop) -> Result<Vec<Socket
     let port = own_port.unwrap_or(port);
     let host = host.to_owned();
     resolve_by(move || address::resolve(&host, port), stop)
+}
+
+/// Where connections to these servers will go from these addresses of this end, where no session is with one of them alone: to be shown
+/// before. None where a name leads nowhere, of which the run says more.
+pub fn destinations(
+    targets: &[String],
+    local: &[IpAddr],
+    (port, family): (u16, Option<Family>),
+    stop: &Stop,
+) -> Vec<SocketAddr> {
+    let all: Result<Vec<_>, RunError> =
+        targets.iter().map(|target| addresses(target, (port, family), stop)).collect();
+    let all = all.ok().and_then(|all| Destinations::each(&all, local));
+    all.map(Destinations::into_all).unwrap_or_default()
+}
+
+/// All addresses of a server that are of this family.
+pub(crate) fn addresses(
+    target: &str,
+    (port, family): (u16, Option<Family>),
+    stop: &Stop,
+) -> Result<Vec<SocketAddr>, RunError> {
+    let found = resolve(target, port, stop)?;
+    match family {
+        Some(family) => family.of(target, found),
+        None => Ok(found),
+    }
 }
 
 fn resolve_by(

@@ -137,12 +137,8 @@ impl Screen for CtsScreen {
 
     fn begin(&mut self, beginning: &Beginning<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.began_unix_ns = beginning.wall_unix_ns;
-        let addresses = match beginning.end {
-            End::Client { .. } => Addresses::default(),
-            End::Server { addresses } => {
-                Addresses(addresses.iter().map(ToString::to_string).collect())
-            }
-        };
+        let (End::Client { addresses, .. } | End::Server { addresses }) = beginning.end;
+        let addresses = Addresses(addresses.iter().map(ToString::to_string).collect());
         let is_udp = self.settings.is_udp();
         let banner = banner::banner(&self.settings, &addresses);
         let legend = banner::legend(is_udp);

@@ -95,7 +95,7 @@ impl Screen for MlaScreen {
             End::Server { addresses } => {
                 addresses.iter().try_for_each(|address| writeln!(out, "Listening on {address}"))
             }
-            End::Client { hosts, port, tests } => {
+            End::Client { hosts, port, tests, .. } => {
                 let hosts = hosts.join(", ");
                 let tests: Vec<String> =
                     tests.iter().map(|(_, test)| test.plan.subtitle()).collect();

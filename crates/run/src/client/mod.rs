@@ -275,13 +275,7 @@ fn prepare(
         let targets = vec![vec![embedded.address]];
         return Ok((Some(embedded), targets));
     }
-    let resolved = hosts.iter().map(|host| {
-        let addresses = target::resolve(host, port, run.stop)?;
-        match family {
-            Some(family) => family.of(host, addresses),
-            None => Ok(addresses),
-        }
-    });
+    let resolved = hosts.iter().map(|host| target::addresses(host, (port, family), run.stop));
     Ok((None, resolved.collect::<Result<_, _>>()?))
 }
 

@@ -77,9 +77,13 @@ impl ClientRun<'_> {
             }
             // A connection that only tries an address would be a flow's to the server.
             Control::InBand => {
-                let server = self.targets.iter().flatten().next().copied();
-                let server = server.ok_or(RunError::Interrupted)?;
-                self.destinations = Some(Destinations::one(server));
+                let mut plans = self.known().map(|test| &test.plan);
+                let local = plans.find_map(|plan| Some(plan.asks().sockets?.bind.clone()));
+                drop(plans);
+                let all = Destinations::each(&self.targets, &local.unwrap_or_default());
+                let all = all.ok_or(RunError::Interrupted)?;
+                let server = all.of(0);
+                self.destinations = Some(all);
                 (Carrier::flows(attach::local_towards(server), server)?, server, Vec::new())
             }
         };

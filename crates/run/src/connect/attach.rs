@@ -9,6 +9,7 @@ use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, Waker, clock, host};
+use pathscope_peers::peer::Control;
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::origins::Origins;
@@ -94,8 +95,16 @@ pub(crate) fn open_group(
         return Ok((Some(remote).filter(|_| group.replaces()), None));
     }
     let settings = settings_of(test, group.id);
-    let local = (0..group.flows).map(|number| Ok((number, origins.take(number, server)?)));
-    let flows: Vec<(u32, Option<SocketAddr>)> = local.collect::<Result<_, RunError>>()?;
+    // Where there is a session, it is with one address.
+    let destinations = match orders.peer.control() {
+        Control::Connection => Destinations::one(server),
+        Control::InBand => destinations.clone(),
+    };
+    let ends = (0..group.flows).map(|number| {
+        let server = destinations.of(number);
+        Ok((number, server, origins.take(number, server)?))
+    });
+    let flows: Vec<Ends> = ends.collect::<Result<_, RunError>>()?;
     for first in 0..OPENERS.min(group.flows) as usize {
         let (orders, settings) = (orders.clone(), settings.clone());
         let own: Vec<_> = flows[first..].iter().step_by(OPENERS as usize).copied().collect();
@@ -104,16 +113,18 @@ pub(crate) fn open_group(
     Ok((None, None))
 }
 
-/// Opens the datagram sockets of flows of these numbers, up to the first that fails; each from the address beside it, or where
-/// the system says.
-fn open_all(orders: &Orders, settings: &Settings, flows: Vec<(u32, Option<SocketAddr>)>) {
-    for (number, local) in flows {
+/// The number of a flow of datagrams, where it goes, and from which address, or where the system says.
+type Ends = (u32, SocketAddr, Option<SocketAddr>);
+
+/// Opens the datagram sockets of flows, up to the first that fails.
+fn open_all(orders: &Orders, settings: &Settings, flows: Vec<Ends>) {
+    for (number, server, local) in flows {
         if !orders.inbox.is_read() {
             return;
         }
         let seat = orders.seat(number);
         let settings = Settings { local, ..settings.clone() };
-        let socket = sockets::connect_udp(orders.server, &settings).map_err(RunError::from);
+        let socket = sockets::connect_udp(server, &settings).map_err(RunError::from);
         let asks = (orders, seat);
         match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), asks, Duration::MAX)) {
             Ok(socket) => orders.attached(seat.flow, socket.into(), Arrival::default()),

@@ -16,7 +16,7 @@ use crate::stop::Stop;
 /// Key of the waker; addresses have their places.
 const WORD: u64 = u64::MAX;
 
-/// Addresses of one server, in turns.
+/// Addresses of one server, or of several that know nothing of each other, in turns.
 #[derive(Clone, Debug)]
 pub(crate) struct Destinations(Vec<SocketAddr>);
 
@@ -24,6 +24,23 @@ impl Destinations {
     /// One address.
     pub fn one(address: SocketAddr) -> Self {
         Self(vec![address])
+    }
+
+    /// One of each target, where no session is with one of them alone: the first that these addresses of this end reach, or else the first.
+    pub fn each(targets: &[Vec<SocketAddr>], local: &[IpAddr]) -> Option<Self> {
+        let mut all: Vec<SocketAddr> = Vec::new();
+        for target in targets {
+            let reached =
+                target.iter().find(|it| local.iter().any(|own| own.is_ipv4() == it.is_ipv4()));
+            let chosen = reached.or(target.first()).filter(|it| !all.contains(it));
+            all.extend(chosen);
+        }
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// All of them.
+    pub fn into_all(self) -> Vec<SocketAddr> {
+        self.0
     }
 
     /// Where connection `number` goes.
@@ -158,6 +175,20 @@ mod tests {
         let six = Destinations::one(address("[::1]:1"));
         let error = six.within(&["10.0.0.9".parse().expect("an address")]).expect_err("no IPv6");
         assert!(error.to_string().contains("--bind"), "{error}");
+    }
+
+    #[test]
+    fn without_a_session_with_one_server_each_name_has_an_address() {
+        let targets = ["10.0.0.1:1 [::1]:1", "10.0.0.2:1", "10.0.0.1:1"]
+            .map(|all| all.split(' ').map(address).collect::<Vec<_>>());
+        let of = |local: &[&str]| {
+            let local: Vec<IpAddr> =
+                local.iter().map(|it| it.parse().expect("an address")).collect();
+            Destinations::each(&targets, &local).expect("there are some").0
+        };
+        assert_eq!(of(&[]), ["10.0.0.1:1", "10.0.0.2:1"].map(address));
+        assert_eq!(of(&["::1"]), ["[::1]:1", "10.0.0.2:1", "10.0.0.1:1"].map(address));
+        assert!(Destinations::each(&[Vec::new()], &[]).is_none());
     }
 
     #[test]

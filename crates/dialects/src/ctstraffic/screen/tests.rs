@@ -61,7 +61,7 @@ fn shown(
         screen.take_rows().into_iter().for_each(|(place, rows)| files[place].push_str(&rows));
     };
     let mut out = Vec::new();
-    let end = End::Client { hosts: &[], port: 4_444, tests: &[] };
+    let end = End::Client { hosts: &[], addresses: &[], port: 4_444, tests: &[] };
     let begun = screen.begin(&Beginning { wall_unix_ns: 7, local_offset_s: 0, end }, &mut out);
     begun.expect("memory takes all");
     keep(&mut screen);

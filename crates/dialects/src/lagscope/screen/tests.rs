@@ -44,7 +44,7 @@ fn printed(line: &str, entries: &[Entry], failure: Option<(Failure, &str)>) -> S
     let mut text = Vec::new();
     let hosts = ["192.168.4.1".to_owned()];
     let end = match screen.settings.role {
-        Role::Sender => End::Client { hosts: &hosts, port: 6001, tests: &[] },
+        Role::Sender => End::Client { hosts: &hosts, addresses: &[], port: 6001, tests: &[] },
         Role::Receiver => End::Server { addresses: &[] },
     };
     let beginning = Beginning { wall_unix_ns: WALL_UNIX_NS, local_offset_s: LOCAL_OFFSET_S, end };
