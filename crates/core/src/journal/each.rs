@@ -47,6 +47,10 @@ pub struct Frame {
     pub repeats: u64,
     /// How long before it was to be played it was whole; negative: after.
     pub margin_ns: Option<i64>,
+    /// When the last of its datagrams that came was sent, by the sender's clock; zero where none came.
+    pub sent_ns: u64,
+    /// When that came, by this end's clock; zero where none did.
+    pub received_ns: u64,
 }
 
 /// What became of one datagram on one of several paths. Those of one number follow one another, the primary's first, one for each path.

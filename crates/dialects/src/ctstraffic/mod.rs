@@ -3,6 +3,7 @@
 mod banner;
 mod grammar;
 mod help;
+mod jitter;
 mod options;
 mod read;
 mod rows;

@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pathscope_core::journal::{Connection, Entry, Stream};
+use pathscope_core::journal::{Connection, Each, Entry, Stream};
 
 use super::banner::{self, Addresses};
+use super::jitter::{self, Jitter};
 use super::settings::{Role, Settings};
 use super::totals::{Slice, Totals};
 use super::{rows, summary, tables};
-use crate::screen::{Beginning, End, Ending, Screen, Wants};
+use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
 
 /// Rows of status between two headers.
 const ROWS_PER_HEADER: u64 = 40;
@@ -20,6 +21,7 @@ const ROWS_PER_HEADER: u64 = 40;
 pub struct CtsScreen {
     settings: Settings,
     totals: Totals,
+    jitter: Jitter,
     files: Vec<File>,
     status_rows: u64,
     began_unix_ns: u64,
@@ -45,6 +47,7 @@ enum Log {
     Connections,
     Errors,
     TcpInfo,
+    Frames,
 }
 
 impl CtsScreen {
@@ -56,6 +59,7 @@ impl CtsScreen {
         Self {
             settings,
             totals,
+            jitter: Jitter::default(),
             files,
             status_rows: 0,
             began_unix_ns: 0,
@@ -104,6 +108,17 @@ impl CtsScreen {
         self.error(rows::error(&stream.as_connection()), out)
     }
 
+    /// Rows of frames that have ended.
+    fn frames(&mut self, all: &[Each]) {
+        let mut rows = String::new();
+        for each in all {
+            if let Each::Frame(frame) = each {
+                rows.extend(self.jitter.row(frame));
+            }
+        }
+        self.write(Log::Frames, || rows, String::new);
+    }
+
     /// What a connection failed of. Where connections are shown, that has been said.
     fn error(&mut self, line: Option<String>, out: &mut dyn Write) -> io::Result<()> {
         let Some(line) = line else { return Ok(()) };
@@ -122,7 +137,12 @@ impl CtsScreen {
 impl Screen for CtsScreen {
     fn wants(&self) -> Wants {
         // The sums of the summary are of the rows, whether those are shown or not.
-        Wants { status: true, steps: self.settings.log.shows_steps(), ..Wants::default() }
+        Wants {
+            status: true,
+            steps: self.settings.log.shows_steps(),
+            each: self.settings.log.jitter.is_some(),
+            ..Wants::default()
+        }
     }
 
     fn files(&self) -> Vec<(&'static str, PathBuf)> {
@@ -147,6 +167,7 @@ impl Screen for CtsScreen {
         let ends = if is_udp { rows::STREAMS } else { rows::CONNECTIONS };
         self.write(Log::Connections, || ends.to_owned(), || banner.clone());
         self.write(Log::TcpInfo, || rows::TCP_INFO.to_owned(), String::new);
+        self.write(Log::Frames, || jitter::HEAD.to_owned(), String::new);
         out.write_all(banner.as_bytes())?;
         if self.settings.log.shows_status() { out.write_all(legend.as_bytes()) } else { Ok(()) }
     }
@@ -166,6 +187,7 @@ impl Screen for CtsScreen {
             }
             Entry::Closed(connection) => self.closed(connection, out)?,
             Entry::StreamClosed(stream) => self.stream_closed(stream, out)?,
+            Entry::Each(all) => self.frames(all),
             Entry::Trouble(trouble) => {
                 self.last_trouble.clone_from(&trouble.text);
                 self.trouble(&rows::trouble(trouble), out)?;
@@ -200,6 +222,11 @@ impl Screen for CtsScreen {
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
+        if self.settings.log.jitter.is_some() {
+            for text in ending.document.map(uncounted).unwrap_or_default() {
+                self.trouble(&rows::sentence(took_ns, text), out)?;
+            }
+        }
         if let Some((_, why)) = ending.failure.filter(|(_, why)| *why != self.last_trouble) {
             self.trouble(&rows::sentence(took_ns, why), out)?;
         }
@@ -218,6 +245,7 @@ fn files(settings: &Settings) -> Vec<File> {
         ("-ConnectionFilename", &log.connections, Log::Connections),
         ("-ErrorFilename", &log.errors, Log::Errors),
         ("-TcpInfoFilename", &log.tcp_info, Log::TcpInfo),
+        ("-JitterFilename", &log.jitter, Log::Frames),
     ] {
         let Some(name) = name else { continue };
         let path = PathBuf::from(name);

@@ -128,7 +128,6 @@ fn media(words: &mut Words, settings: &Settings, client: &Client, udp: &Udp) {
     words.option("--datagram", bytes(udp.datagram_bytes));
     words.option("--streams", client.connections.to_string());
     words.option_of("--receive-buffer", settings.receive_buffer.map(bytes));
-    words.option_of("--jitter-file", settings.log.jitter.clone());
     client_words(words, settings, client);
 }
 

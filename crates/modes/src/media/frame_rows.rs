@@ -76,6 +76,8 @@ impl SampleRows for FrameRows {
             missing: frame.missing.into(),
             repeats: frame.repeats.into(),
             margin_ns: frame.margin_ns,
+            sent_ns: frame.sent.as_nanos(),
+            received_ns: frame.received.as_nanos(),
         }))
     }
 }

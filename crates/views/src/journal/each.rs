@@ -128,6 +128,8 @@ mod tests {
             missing: 2,
             repeats: 0,
             margin_ns: None,
+            sent_ns: 0,
+            received_ns: 0,
         };
         Entry::Each(Box::new([
             ping(0, Some(12_999), "answered"),

@@ -61,7 +61,7 @@ fn the_guides_lines_over_udp() {
         said(&format!("-target:localhost {stream} {files}")).0,
         format!(
             "media --rate 25000000bit --frame-rate 60 --duration 60s --buffer-depth 1s --datagram 1400B --streams 1 \
-             --jitter-file jitter.csv --iterations 1 {TO} localhost"
+             --iterations 1 {TO} localhost"
         )
     );
     assert_eq!(
