@@ -14,7 +14,7 @@ pub const TCP_INFO: &str = "TimeSlice,LocalAddress,RemoteAddress,ConnectionId,Se
                             BytesReordered,BytesRetransmitted,SynRetransmitted,DupAcksIn,MinRttUs,Mss,TimeoutEpisodes,FastRetransmit,\
                             SndLimBytesCwnd,SndLimBytesRwin,SndLimBytesSnd\r\n";
 /// The name of an identifier that never came.
-const NO_ID: &str = "00000000-0000-0000-0000-000000000000";
+pub const NO_ID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A connection has begun.
 pub fn opened(connection: &Connection) -> String {

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pathscope_core::error::Failure;
 use pathscope_core::journal::{Connection, Each, Entry, Stream};
+use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 
 use super::banner::{self, Addresses};
 use super::jitter::{self, Jitter};
@@ -119,6 +121,19 @@ impl CtsScreen {
         self.write(Log::Frames, || rows, String::new);
     }
 
+    /// The first connection could not be made, which has ended the run: it has failed as any other, with the row that such have. Why has been
+    /// said.
+    fn not_made(&mut self, at_ns: u64, why: &str, out: &mut dyn Write) -> io::Result<()> {
+        let kind = FlowErrorKind::Network;
+        let error = Some(FlowError { kind, text: why.to_owned(), errno: None });
+        let facts = FlowFacts { error, ..FlowFacts::default() };
+        let connection = Connection { at_ns, facts, ..Connection::default() };
+        self.write(Log::Connections, || rows::csv_closed(&connection), String::new);
+        self.connection_line(&rows::closed(&connection), out)?;
+        self.totals.hear(&Entry::Closed(Box::new(connection)));
+        Ok(())
+    }
+
     /// What a connection failed of. Where connections are shown, that has been said.
     fn error(&mut self, line: Option<String>, out: &mut dyn Write) -> io::Result<()> {
         let Some(line) = line else { return Ok(()) };
@@ -229,6 +244,9 @@ impl Screen for CtsScreen {
         }
         if let Some((_, why)) = ending.failure.filter(|(_, why)| *why != self.last_trouble) {
             self.trouble(&rows::sentence(took_ns, why), out)?;
+        }
+        if let (Some((Failure::Peer, why)), true) = (ending.failure, self.totals.is_of_none()) {
+            self.not_made(took_ns, why, out)?;
         }
         let text = summary::of(&self.totals, (self.settings.is_udp(), is_receiver), took_ns);
         self.write(Log::Connections, String::new, || text.clone());

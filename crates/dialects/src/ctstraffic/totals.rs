@@ -84,6 +84,17 @@ impl Totals {
         self.update_ns / 20
     }
 
+    /// How connections ended so far.
+    pub const fn ended(&self) -> Ended {
+        self.slice.ended
+    }
+
+    /// Whether there was no connection or stream yet, made or not.
+    pub fn is_of_none(&self) -> bool {
+        let Slice { in_flight, ended, .. } = self.slice;
+        self.last_at_ns.is_none() && in_flight == 0 && ended == Ended::default()
+    }
+
     /// Takes something in; the row of status that is due by it, if one is.
     pub fn hear(&mut self, entry: &Entry) -> Option<Slice> {
         let slice = &mut self.slice;

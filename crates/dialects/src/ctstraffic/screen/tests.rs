@@ -171,9 +171,23 @@ fn what_the_end_of_the_run_cut_off_has_neither_gone_well_nor_failed() {
 #[test]
 fn what_ended_the_run_is_an_error_of_it() {
     let failure = Some((Failure::Peer, "no server answers, anywhere"));
-    let (text, files) = shown("-target:a -errorfilename:e.txt", &[], failure);
+    let words = "-target:a -errorfilename:e.txt -connectionfilename:c.csv";
+    let (text, files) = shown(words, &[], failure);
     assert!(text.starts_with("[26.357] no server answers, anywhere\n"), "{text}");
-    assert_eq!(files[0], "[26.357] no server answers, anywhere\n");
+    assert!(text.contains("NetworkErrors [1]   ProtocolErrors [0]"), "{text}");
+    let row =
+        format!("26.357,0.0.0.0,0.0.0.0,0,0,0,0,0,no server answers  anywhere,{}\r\n", rows::NO_ID);
+    let mut written = [
+        format!("{}{row}", rows::CONNECTIONS),
+        "[26.357] no server answers, anywhere\n".to_owned(),
+    ];
+    written.sort();
+    let mut files = files;
+    files.sort();
+    assert_eq!(files, written);
+    // Where there were connections, those have said how they ended.
+    let (text, _) = shown("-target:a -transfer:1000", &entries(), failure);
+    assert!(text.contains("NetworkErrors [1]   ProtocolErrors [0]"), "{text}");
     // What was said as it happened is not said once more.
     let failure = Some((Failure::Peer, "too many"));
     let text = shown("-target:a -transfer:1000 -consoleverbosity:2", &entries(), failure).0;
