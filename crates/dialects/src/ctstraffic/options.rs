@@ -213,7 +213,8 @@ impl Line {
         let idle = OPTIONS.iter().filter(|known| known.effect == Effect::None);
         let given = idle
             .filter_map(|known| Some(format!("-{}:{}", known.name, shown(self.one(known.name)?))));
-        given.collect()
+        let fast = self.all("Options").iter().find(|it| it.eq_ignore_ascii_case("tcpfastpath"));
+        given.chain(fast.map(|typed| format!("-Options:{}", shown(typed)))).collect()
     }
 }
 

@@ -108,7 +108,9 @@ fn what_has_no_effect_is_told_as_it_was_typed() {
         "-target:a -io:RIOIOCP -prepostsends:0 -msgwaitall:off -verify:connection -prepostrecvs:3";
     let idle = read(words).expect(words).idle;
     assert_eq!(idle, ["-MsgWaitAll:off", "-IO:RIOIOCP", "-PrePostRecvs:3", "-PrePostSends:0"]);
-    assert_eq!(read("-target:a").expect("a client").idle, [""; 0]);
+    assert_eq!(read("-target:a -options:keepalive").expect("a client").idle, [""; 0]);
+    let fast = read("-target:a -options:TcpFastPath").expect("a client");
+    assert_eq!(fast.idle, ["-Options:TcpFastPath"]);
 }
 
 #[test]
