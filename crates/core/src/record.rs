@@ -260,7 +260,7 @@ pub struct StampFacts {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct WorkerUsage {
-    /// From its first event to its last.
+    /// From its start until its flows had left it.
     pub elapsed_ns: u64,
     /// Processor time in user mode.
     pub user_ns: u64,

@@ -280,11 +280,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
-    fn usage(&self) -> WorkerUsage {
+    /// What was used until now, and of how long: the clock is read around what it is a share of, since taking leave of flows takes
+    /// time as well, most of it perhaps without a processor.
+    fn usage(&mut self) -> WorkerUsage {
         let used = cpus::thread_usage().zip(self.account.used_before);
+        let ended = self.calls.now();
         let used = used.map(|(now, before)| now.since(before)).unwrap_or_default();
         WorkerUsage {
-            elapsed_ns: self.now.nanos_since(self.account.began),
+            elapsed_ns: ended.nanos_since(self.account.began),
             user_ns: used.user_ns,
             system_ns: used.system_ns,
             preempted: used.preempted,

@@ -55,7 +55,7 @@ group! {
     "worker.system": Duration Lower at "workers[].system_ns", SOURCES, "processor time of a worker in the kernel";
     "worker.per_gigabyte" as "CPU per GB": Duration Lower at "cpu_per_gigabyte_ns", SOURCES, "processor time of all workers for 10^9 bytes of payload that the end sent or received";
     "worker.waited": Duration Lower at "workers[].waited_ns", SOURCES, "how long a worker was ready to run and had no processor";
-    "worker.elapsed": Duration Neither at "workers[].elapsed_ns", SOURCES, "from its first event to its last";
+    "worker.elapsed": Duration Neither at "workers[].elapsed_ns", SOURCES, "from its start until its flows had left it";
     "worker.operations": Count Lower at "workers[].operations", SOURCES, "its system calls that moved data";
     "worker.preempted": Count Lower at "workers[].preempted", SOURCES, "times that it was taken off its processor against its will";
     "worker.off_cpu": Duration Lower at "workers[].off_cpu.total_ns", WAITING, "how long a worker that spins was seen not to run";
