@@ -1,9 +1,11 @@
 //! The client's side of a run: finds the server, or servers, has the tests run, and makes the document, whatever happens.
 //!
-//! What is done with one server is `one`, what one test is heard of `test`, and what several names are `several` and `company`.
+//! What is done with one server is `one`, what one test is heard of `test`, and what several names are `several` and `company`; that
+//! they are of one where they have to be, `names`.
 
 mod company;
 mod inquire;
+mod names;
 mod one;
 mod several;
 mod test;
@@ -243,7 +245,7 @@ impl Words {
     }
 
     /// Whether its names may be those of several servers: of one test that nothing follows, where a session tells which server it is
-    /// with. Other runs have addresses of one server alone.
+    /// with. Other runs have names of one server alone.
     fn may_be_of_several(&self) -> bool {
         let Self { peer, hosts, tests, samples, .. } = self;
         hosts.iter().any(|host| *host != hosts[0])

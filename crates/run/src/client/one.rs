@@ -30,7 +30,7 @@ use crate::session::running::RunningTest;
 use crate::stop::Stage;
 
 /// A connection that is not there by then is not there.
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// Between tests that follow one another it is written again after so many times as long as it took to write: that is a ninth of the time at
 /// most, and what a kill costs.
@@ -71,6 +71,7 @@ impl ClientRun<'_> {
     fn session_with<P: Peer>(&mut self) -> Result<(), RunError> {
         let (carrier, server, silent) = match P::CONTROL {
             Control::Connection => {
+                self.check_names::<P>()?;
                 let (control, server, silent) =
                     attach::first_control(&self.targets, CONNECT_WITHIN, self.stop)?;
                 (Carrier::Control(control), server, silent)
@@ -281,7 +282,7 @@ impl ClientRun<'_> {
 }
 
 /// Takes leave in good order. What goes wrong now costs nothing.
-fn take_leave(driver: &mut Driver<impl ClientDialogue>) {
+pub(super) fn take_leave(driver: &mut Driver<impl ClientDialogue>) {
     driver.dialogue.finish(clock::now());
     let _ = driver.drive(&mut Leaving);
 }
@@ -300,7 +301,7 @@ impl PeerVisitor for Session<'_, '_> {
 }
 
 /// Before the first test, and between two, nothing comes that matters.
-struct Leaving;
+pub(super) struct Leaving;
 
 impl End for Leaving {
     fn provide(&mut self, _: &mut RunningTest, _: &Inbox) -> Result<(), RunError> {
