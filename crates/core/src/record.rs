@@ -409,6 +409,10 @@ pub struct TcpFacts {
     pub min_rtt_ns: Option<u64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
+    /// Payload sent again.
+    pub retransmitted_bytes: Option<u64>,
+    /// How often the connection recovered, or began to, from a retransmission timeout; several timeouts in a row are one.
+    pub timeout_episodes: Option<u64>,
     /// Congestion window.
     pub congestion_window_bytes: Option<u64>,
     /// The rate at which data was lately delivered.

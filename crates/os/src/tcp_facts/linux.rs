@@ -37,14 +37,18 @@ pub(crate) fn out_of_order(socket: impl AsFd) -> Option<u32> {
 fn facts(info: &[u8]) -> TcpFacts {
     let four = |offset: usize| number::<4>(info, offset).map(u32::from_ne_bytes).map(u64::from);
     let eight = |offset: usize| number::<8>(info, offset).map(u64::from_ne_bytes);
+    let two = |offset: usize| number::<2>(info, offset).map(u16::from_ne_bytes).map(u64::from);
     let nanoseconds = |microseconds: u64| microseconds.saturating_mul(1_000);
     let segment_bytes = four(16);
-    // A closed connection has forgotten what it measured.
-    let alive = info.first().is_some_and(|&state| state != STATE_CLOSED);
+    let rtt_ns = four(68).filter(|&rtt| rtt > 0).map(nanoseconds);
+    // One that was closed by both ends knows what it measured, and one that was taken back has forgotten all of it.
+    let knows = rtt_ns.is_some() || info.first().is_some_and(|&state| state != STATE_CLOSED);
     TcpFacts {
-        rtt_ns: four(68).filter(|&rtt| rtt > 0).map(nanoseconds),
-        min_rtt_ns: four(148).filter(|&rtt| alive && rtt < u64::from(u32::MAX)).map(nanoseconds),
+        rtt_ns,
+        min_rtt_ns: four(148).filter(|&rtt| knows && rtt < u64::from(u32::MAX)).map(nanoseconds),
         retransmits: four(100),
+        retransmitted_bytes: eight(208),
+        timeout_episodes: two(242),
         congestion_window_bytes: four(80)
             .zip(segment_bytes)
             .map(|(window, segment)| window * segment),
@@ -116,11 +120,22 @@ mod tests {
         info[80..84].copy_from_slice(&10_u32.to_ne_bytes());
         info[148..152].copy_from_slice(&200_u32.to_ne_bytes());
         info[168..176].copy_from_slice(&7_u64.to_ne_bytes());
+        info[208..216].copy_from_slice(&2_896_u64.to_ne_bytes());
+        info[242..244].copy_from_slice(&3_u16.to_ne_bytes());
 
         let whole = facts(&info);
         assert_eq!((whole.rtt_ns, whole.min_rtt_ns), (Some(250_000), Some(200_000)));
         assert_eq!(whole.congestion_window_bytes, Some(14_480));
         assert_eq!(whole.busy_ns, Some(7_000));
+        assert_eq!((whole.retransmitted_bytes, whole.timeout_episodes), (Some(2_896), Some(3)));
+        assert_eq!(facts(&info[..232]).timeout_episodes, None);
+
+        info[0] = STATE_CLOSED;
+        assert_eq!(facts(&info).min_rtt_ns, Some(200_000));
+        info[68..72].fill(0);
+        assert_eq!(facts(&info).min_rtt_ns, None);
+        info[0] = 1;
+        info[68..72].copy_from_slice(&250_u32.to_ne_bytes());
 
         let old = facts(&info[..104]);
         assert_eq!((old.rtt_ns, old.retransmits), (Some(250_000), Some(0)));

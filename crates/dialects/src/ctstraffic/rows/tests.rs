@@ -100,12 +100,17 @@ fn a_row_has_as_many_cells_as_there_are_columns_whatever_is_in_it() {
 
 #[test]
 fn what_the_kernel_does_not_say_is_absent_and_never_nothing() {
-    let tcp =
-        TcpFacts { min_rtt_ns: Some(12_900), segment_bytes: Some(1_448), ..TcpFacts::default() };
+    let tcp = TcpFacts {
+        min_rtt_ns: Some(12_900),
+        segment_bytes: Some(1_448),
+        retransmitted_bytes: Some(2_896),
+        timeout_episodes: Some(2),
+        ..TcpFacts::default()
+    };
     let mut told = connection(None);
     told.facts.tcp = Some(tcp);
     let row = csv_tcp_info(&told);
-    assert!(row.ends_with(",1000,4000,500,2000,250,,,,,12,1448,,,,,\r\n"), "{row}");
+    assert!(row.ends_with(",1000,4000,500,2000,250,,2896,,,12,1448,2,,,,\r\n"), "{row}");
 }
 
 #[test]
