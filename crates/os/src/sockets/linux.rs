@@ -466,6 +466,32 @@ pub fn held_bytes(handle: &Handle) -> Option<u64> {
     Some(u64::from(memory(handle)?[RECEIVE_MEMORY]).max(in_order))
 }
 
+/// In seconds, of which the kernel makes times that it answers a SYN again: one, which is the least.
+const WORDS_WITHIN: libc::c_int = 1;
+
+pub fn await_first_words(handle: &Handle) -> io::Result<()> {
+    let seconds = WORDS_WITHIN;
+    // SAFETY: the descriptor is borrowed, hence open; the kernel reads `optlen` bytes, which is what the number has.
+    let status = unsafe {
+        libc::setsockopt(
+            handle.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_DEFER_ACCEPT,
+            (&raw const seconds).cast(),
+            size_of_val(&seconds) as libc::socklen_t,
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+pub fn unacknowledged_bytes(handle: &Handle) -> Option<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is borrowed, hence open; for this request, `SIOCOUTQ` on a socket, the kernel writes one `int`.
+    let status =
+        unsafe { libc::ioctl(handle.as_fd().as_raw_fd(), libc::TIOCOUTQ as _, &raw mut bytes) };
+    (status == 0).then(|| u64::try_from(bytes).ok()).flatten()
+}
+
 fn memory(handle: &Handle) -> Option<[u32; DROPS + 1]> {
     let mut numbers = [0_u32; DROPS + 1];
     let filled = crate::tcp_facts::option(handle, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut numbers);

@@ -228,6 +228,12 @@ impl Socket {
         imp::shutdown_send(&self.0)
     }
 
+    /// Of a listener: a connection is there to be accepted once its client has said something, or after a second or two. Until then
+    /// the kernel has it, in the queue of those that are not there yet, where it costs no descriptor. A matter of room alone.
+    pub fn await_first_words(&self) -> io::Result<()> {
+        imp::await_first_words(&self.0)
+    }
+
     /// Ends a connection at once with a reset, though the socket stays open: no `TIME_WAIT`, and what
     /// was not sent yet is thrown away.
     pub fn reset(&self) -> io::Result<()> {

@@ -127,6 +127,14 @@ pub fn held_bytes(handle: &Handle) -> Option<u64> {
     match *handle {}
 }
 
+pub fn await_first_words(handle: &Handle) -> io::Result<()> {
+    match *handle {}
+}
+
+pub fn unacknowledged_bytes(handle: &Handle) -> Option<u64> {
+    match *handle {}
+}
+
 pub fn set_receive_timeout(handle: &Handle, _timeout: Option<Duration>) -> io::Result<()> {
     match *handle {}
 }

@@ -239,6 +239,9 @@ impl<'scope> Serving<'scope> {
         let hearing = stop.wake(&waker);
         log.log_limit.wake(waker.clone());
         for (key, listening) in (FIRST_DATAGRAMS..).zip(listening) {
+            // Clients here speak first: one that is accepted with its words is a guest for no time. Where the kernel knows no such
+            // thing, those that come at once wait for places.
+            let _ = listening.connections.await_first_words();
             poller.add(&listening.datagrams, key, Interest::INPUT)?;
         }
         for (key, own) in (FIRST_CALLED..).zip(own).filter(|(_, own)| own.is_called()) {
