@@ -78,6 +78,9 @@ pub trait Sockets {
     /// That of a flow's first lane, while the flow is at this worker.
     fn of(&self, flow: FlowId) -> Option<&Socket>;
 
+    /// Bytes of a flow that was reset which had been sent and not acknowledged by then.
+    fn lost_bytes(&self, flow: FlowId) -> u64;
+
     /// The same of each flow that is not over, one after the other, until `visit` has seen enough.
     fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>);
 }

@@ -14,7 +14,7 @@ use pathscope_core::sending::SendSamples;
 use pathscope_flow::{Machine, Phase, Shared, Split, Totals};
 
 use crate::conventions::Conventions;
-use crate::load::{ConnectionEnd, Connections};
+use crate::load::{Acknowledged, ConnectionEnd, Connections};
 use crate::paths::PathsSeen;
 use crate::pattern::SessionKey;
 use crate::results::Results;
@@ -71,6 +71,9 @@ pub trait Runs: Results + Clone + Send + 'static {
 
     /// Adds what the radios of paths say now to what was counted in an interval that has just ended.
     fn tell_radios(_interval: &mut Self::Interval, _radios: &[Option<WirelessFacts>]) {}
+
+    /// Adds to what a worker counted how much of what it sent was acknowledged meanwhile, of which so much is not by now.
+    fn acknowledge(_tally: &mut Self::Tally, _known: &mut Acknowledged, _waiting_bytes: u64) {}
 
     /// Of connections and streams: what they did in an interval, as files of a session have it.
     fn status(_interval: &Self::Interval) -> Option<StreamStatus> {

@@ -30,6 +30,11 @@ impl<M: Machine> Sockets for Sight<'_, M> {
         slot.wires.first()?.socket.as_ref()
     }
 
+    fn lost_bytes(&self, flow: FlowId) -> u64 {
+        let slot = self.places.get(&flow).and_then(|&place| self.slots.get(place));
+        slot.map_or(0, |slot| slot.wires.iter().map(|wire| wire.lost_bytes).sum())
+    }
+
     fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>) {
         let open = self.slots.iter().filter(|slot| slot.state != SlotState::Over);
         for slot in open {

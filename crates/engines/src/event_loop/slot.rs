@@ -71,6 +71,8 @@ pub(crate) struct Wire {
     pub drops: u64,
     /// The same of the sockets that this lane had before.
     drops_before: u64,
+    /// Bytes that were sent and not acknowledged when it was reset: nobody knows of them afterwards.
+    pub lost_bytes: u64,
     /// When the kernel got what was received last, where it says so.
     pub stamp: Option<Tick>,
     /// Where what leaves is stamped: how it is numbered.
@@ -134,6 +136,7 @@ impl Wire {
             launched_as: 0,
             drops: 0,
             drops_before: 0,
+            lost_bytes: 0,
             stamp: None,
             numbers: None,
             registered: 0,
@@ -344,6 +347,8 @@ impl<M: Machine> Slot<M> {
             // A failure means that the connection is gone already, which is what was asked for.
             let socket = wire.socket.as_ref().filter(|_| is_stream);
             if close == Close::Reset {
+                let lost = socket.and_then(Socket::unacknowledged_bytes);
+                wire.lost_bytes = lost.unwrap_or_default();
                 let _ = socket.map(Socket::reset);
                 wire.state = WireState::Dead;
             } else if self.closed.is_none() {

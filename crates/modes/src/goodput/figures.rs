@@ -3,6 +3,7 @@
 use crate::figure::group;
 
 const RATE: &str = "method/goodput.md";
+const UNTOLD: &str = "method/goodput.md#a-receiver-that-tells-nothing";
 const WINDOW: &str = "method/goodput.md#no-more-than-came";
 const FAIRNESS: &str = "method/goodput.md#fairness";
 const FAILURES: &str = "method/goodput.md#failures";
@@ -14,6 +15,8 @@ group! {
     "window": Duration Neither at "{way}.window_ns", WINDOW, "length of the time in which that was";
     "sent": Bytes Neither at "{way}.sent_bytes", RATE, "payload that the sender handed to its kernel";
     "received": Bytes Neither at "{way}.received_bytes", RATE, "payload that the receiver took from its kernel and checked";
+    "acknowledged": BitRate Higher at "{way}.acknowledged_bps", UNTOLD, "payload that the receiver's kernel acknowledged after the warm-up, a second, where the receiver tells nothing";
+    "acknowledged_bytes": Bytes Neither at "{way}.acknowledged_bytes", UNTOLD, "all of that";
     "fairness": Number Higher at "{way}.fairness", FAIRNESS, "Jain's index over the connections' rates, 1 where all are equal";
     "slowest": BitRate Higher at "{way}.slowest_bps", FAIRNESS, "the slowest connection";
     "median": BitRate Higher at "{way}.median_bps", FAIRNESS, "the middle of the connections' rates";

@@ -2,7 +2,7 @@
 
 use pathscope_core::figure::Part;
 use pathscope_core::presentation::{Bars, Chart, Figure, Source, Table, Value};
-use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, rate_range, total};
+use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 
 use super::figures::GROUP;
@@ -10,7 +10,7 @@ use super::{
     DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
 use crate::end::EndedConnections;
-use crate::figure::{Amount, Cell, PlainCell, Point, Unit, counts, notes};
+use crate::figure::{Amount, Cell, Group, PlainCell, Point, Unit, counts, notes};
 use crate::load::bars::{Shares, bars};
 use crate::load::presentation::{self as load, BothEnds, Received};
 use crate::load::{FailureCounts, FlowRate, RemoteCounts, Verify};
@@ -21,12 +21,12 @@ const STARVED_SHOWN: usize = 5;
 
 impl Presents for GoodputPlan {
     fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
-        received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
+        received(self, interval).map(|it| it.cell(&GROUP)).collect()
     }
 
     fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
         let ended = interval.client.as_ref().map(|client| client.ended.unwrap_or_default());
-        let rates = received(self, interval).map(|it| it.point(&GROUP, "rate"));
+        let rates = received(self, interval).map(|it| it.point(&GROUP));
         rates.chain(failures(ended)).collect()
     }
 
@@ -35,7 +35,7 @@ impl Presents for GoodputPlan {
         let is_both = summary.up.is_some() && summary.down.is_some();
         for (way, direction) in [("up", &summary.up), ("down", &summary.down)] {
             let Some(direction) = direction else { continue };
-            figures.push(goodput(way, direction));
+            figures.push(acknowledged(way, direction).unwrap_or_else(|| goodput(way, direction)));
             let index = (direction.fairness, direction.no_fairness);
             let fairness = load::fairness(&GROUP, way, index, spread(direction));
             let label = if is_both { format!("fairness {way}") } else { "fairness".to_owned() };
@@ -82,12 +82,52 @@ fn shares(
     bars(&GROUP, way, shares)
 }
 
-/// What each receiver counted in the interval, up and down.
+/// What each receiver counted in the interval, up and down, or else what was acknowledged.
 fn received<'a>(
     plan: &GoodputPlan,
     interval: Slices<'a, GoodputPlan>,
-) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
-    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
+) -> impl Iterator<Item = Counted<'a>> {
+    let acknowledged = interval.client.as_ref().and_then(|client| {
+        let bytes = client.own?.acknowledged_bytes?;
+        client.rate_bps(|_| bytes)
+    });
+    let ways = (plan.is_up(), plan.is_down());
+    let received = load::received(ways, interval, |own: &GoodputInterval| own.received_bytes);
+    received.map(move |it| match acknowledged {
+        Some(rate_bps) if it.way == "up" => Counted::Acknowledged(rate_bps),
+        _ => Counted::Received(it),
+    })
+}
+
+/// What is known of a direction in an interval.
+enum Counted<'a> {
+    /// What its receiver took.
+    Received(Received<'a, GoodputInterval>),
+    /// Of the client's sends, whose receiver tells nothing: what was acknowledged a second.
+    Acknowledged(f64),
+}
+
+impl Counted<'_> {
+    fn cell(&self, group: &Group) -> Figure {
+        match self {
+            Self::Received(it) => it.cell(group, "rate"),
+            Self::Acknowledged(rate) => {
+                group.of("up", "acknowledged", Some(*rate)).labelled("acked up")
+            }
+        }
+    }
+
+    fn point(&self, group: &Group) -> Point {
+        match self {
+            Self::Received(it) => it.point(group, "rate"),
+            Self::Acknowledged(rate) => {
+                let place = "client.goodput.acknowledged_bytes";
+                let source = group.series(&Part::Side("up"), "acknowledged", place, Chart::Area);
+                let label = "acked up".to_owned();
+                Point { source: Source { label, ..source }, value: Some(*rate) }
+            }
+        }
+    }
 }
 
 /// A kind of failure: its figure, its place in what ended in an interval, what people call it, and how many.
@@ -144,6 +184,19 @@ fn goodput(way: &'static str, direction: &DirectionSummary) -> Figure {
     let note = load::taken((direction.sent_bytes, direction.received_bytes), verify, window);
     let figure = GROUP.of(way, "rate", direction.goodput_bps);
     figure.labelled(format!("goodput {way}")).of("goodput").with_note(note)
+}
+
+/// What was acknowledged, in place of what was received, where the receiver tells nothing.
+fn acknowledged(way: &'static str, direction: &DirectionSummary) -> Option<Figure> {
+    let all = direction.acknowledged_bytes?;
+    let sent = direction.sent_bytes.map(|sent| format!(" of {} sent", bytes(sent)));
+    let note = format!(
+        "{}{} acknowledged; what the receiver took and checked it does not tell",
+        bytes(all),
+        sent.unwrap_or_default()
+    );
+    let figure = GROUP.of(way, "acknowledged", direction.acknowledged_bps);
+    Some(figure.labelled(format!("acked {way}")).of("acked").with_note(note))
 }
 
 fn spread(direction: &DirectionSummary) -> String {

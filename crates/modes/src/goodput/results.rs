@@ -48,6 +48,10 @@ impl Results for GoodputPlan {
         if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
             (up.verified, up.verify) = (false, Some(Verify::Off));
         }
+        let acknowledged = super::summary::acknowledged(self, intervals);
+        if let (Some(up), Some((all, rate))) = (&mut summary.up, acknowledged) {
+            (up.acknowledged_bytes, up.acknowledged_bps) = (Some(all), rate);
+        }
         let seconds = ends.client.facts.elapsed_ns as f64 / 1e9;
         let is_rate = self.replaces() && seconds > 0.0;
         let completed_per_second = is_rate.then(|| summary.completed as f64 / seconds);

@@ -7,7 +7,7 @@ use pathscope_flow::{Machine, Phase, Totals};
 
 use super::{GoodputFlow, GoodputInterval, GoodputPlan, GoodputReport, GoodputShared};
 use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runner, Runs, Samples, System};
-use crate::load::{ConnectionEnd, FlowReceived, RateSpread, RateSums};
+use crate::load::{Acknowledged, ConnectionEnd, FlowReceived, RateSpread, RateSums};
 use crate::samples::NoRows;
 use crate::sums::add_fields;
 
@@ -29,6 +29,12 @@ impl Runs for GoodputPlan {
 
     fn add_interval(sum: &mut GoodputInterval, tally: &GoodputInterval) {
         add_fields!(sum, tally; sent_bytes, received_bytes);
+        let acknowledged = [sum.acknowledged_bytes, tally.acknowledged_bytes];
+        sum.acknowledged_bytes = acknowledged.into_iter().flatten().reduce(u64::saturating_add);
+    }
+
+    fn acknowledge(tally: &mut GoodputInterval, known: &mut Acknowledged, waiting_bytes: u64) {
+        tally.acknowledged_bytes = Some(known.since(tally.sent_bytes, waiting_bytes));
     }
 
     fn accumulator(&self, _: Role) -> GoodputWorker {
@@ -36,7 +42,7 @@ impl Runs for GoodputPlan {
     }
 
     fn status(interval: &GoodputInterval) -> Option<StreamStatus> {
-        let &GoodputInterval { sent_bytes, received_bytes } = interval;
+        let &GoodputInterval { sent_bytes, received_bytes, .. } = interval;
         Some(StreamStatus { sent_bytes, received_bytes, ..StreamStatus::default() })
     }
 

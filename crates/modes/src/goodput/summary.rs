@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::GoodputPlan;
 use super::both_ends::{pairs, silent_disagreements};
 use crate::load::{FailureCounts, GoodputReport, NoFairness, RemoteCounts, Starved, Verify};
+use crate::results::Slice;
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -16,6 +17,9 @@ pub struct GoodputInterval {
     pub sent_bytes: u64,
     /// Bytes taken from the kernel and checked.
     pub received_bytes: u64,
+    /// Bytes that the other end's kernel acknowledged, where that end tells nothing of what it received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged_bytes: Option<u64>,
 }
 
 /// What a goodput test came to, over both ends.
@@ -64,6 +68,13 @@ pub struct DirectionSummary {
     pub sent_bytes: Option<u64>,
     /// Bytes that the receiver took from its kernel and checked; absent where it has not reported.
     pub received_bytes: Option<u64>,
+    /// Bytes that the receiver's kernel acknowledged in the sender's intervals after the warm-up, a second, in bits; only where the
+    /// receiver tells nothing. Whether anybody took or checked them is not known by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged_bps: Option<f64>,
+    /// All bytes that it acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged_bytes: Option<u64>,
     /// Whether every received byte was compared with what it must be.
     pub verified: bool,
     /// Which of the received bytes were.
@@ -161,6 +172,8 @@ impl DirectionSummary {
             window_ns: receiver.map_or(0, |receiver| receiver.window.length_ns()),
             sent_bytes: sender.map(|sender| sender.sent_bytes),
             received_bytes: receiver.map(|receiver| receiver.received_bytes),
+            acknowledged_bps: None,
+            acknowledged_bytes: None,
             verified: plan.verify == Verify::Full,
             verify: Some(plan.verify),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
@@ -172,6 +185,27 @@ impl DirectionSummary {
             starved: spread.map_or(0, |spread| spread.starved),
         }
     }
+}
+
+/// What the sender's intervals tell of what was acknowledged: all of it, and how much a second in those that begin after the warm-up;
+/// in all of them where those are less than half of the time, as in a run of one interval.
+pub(super) fn acknowledged(
+    plan: &GoodputPlan,
+    intervals: &[Slice<'_, GoodputPlan>],
+) -> Option<(u64, Option<f64>)> {
+    let told = || intervals.iter().filter_map(|it| Some((it, it.own?.acknowledged_bytes?)));
+    let sums = |opens_ns| {
+        let counted = told().filter(move |(it, _)| it.start_ns >= opens_ns);
+        counted.fold((0_u64, 0_u64), |(bytes, time_ns), (it, more)| {
+            let length_ns = it.end_ns.saturating_sub(it.start_ns);
+            (bytes.saturating_add(more), time_ns.saturating_add(length_ns))
+        })
+    };
+    let (all, whole) = (sums(0), sums(plan.warm_up_ns.0));
+    told().next()?;
+    let (bytes, time_ns) = if whole.1 >= all.1 / 2 { whole } else { all };
+    let rate = (bytes > 0 && time_ns > 0).then(|| bytes as f64 * 8e9 / time_ns as f64);
+    Some((all.0, rate))
 }
 
 /// When connections failed, by the intervals of a run.
@@ -208,8 +242,11 @@ impl FailureTimes {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::quantity::{Bytes, Period};
+
+    use super::super::tests::plan;
     use super::*;
-    use crate::load::{RateSums, ReceiveWindow};
+    use crate::load::{Extent, Pattern, RateSums, ReceiveWindow};
 
     #[test]
     fn the_first_receive_opens_the_window_and_is_not_in_it() {
@@ -247,6 +284,46 @@ mod tests {
         assert_eq!(of(0, 8), Some(NoFairness::TooShort));
         assert_eq!(of(1, 1), Some(NoFairness::TooShort));
         assert_eq!((of(0, 1), of(1, 0), of(2, 9), of(0, 0)), (None, None, None, None));
+    }
+
+    #[test]
+    fn what_was_acknowledged_is_a_rate_after_the_warm_up_where_enough_of_the_time_is_left() {
+        let second = 1_000_000_000;
+        let mut plan = plan(Pattern::Push, Extent::TransferBytes(Bytes(1)));
+        let of = |plan: &GoodputPlan, told: &[(u64, Option<u64>)]| {
+            let own: Vec<_> = told
+                .iter()
+                .map(|&(_, acknowledged_bytes)| GoodputInterval {
+                    sent_bytes: 9_999,
+                    acknowledged_bytes,
+                    ..GoodputInterval::default()
+                })
+                .collect();
+            let starts = told.iter().scan(0, |from, (length, _)| {
+                Some((*from, {
+                    *from += length;
+                    *from
+                }))
+            });
+            let slices: Vec<_> = starts
+                .zip(&own)
+                .map(|((start_ns, end_ns), own)| Slice {
+                    start_ns,
+                    end_ns,
+                    own: Some(own),
+                    ended: None,
+                })
+                .collect();
+            acknowledged(plan, &slices)
+        };
+        let rows = [(second, Some(1_000)), (second, Some(500)), (second / 2, Some(250))];
+        assert_eq!(of(&plan, &rows), Some((1_750, Some(5_600.0))));
+        plan.warm_up_ns = Period(second / 2);
+        assert_eq!(of(&plan, &rows), Some((1_750, Some(4_000.0))));
+        // One interval, and what was left behind it.
+        assert_eq!(of(&plan, &[(second, Some(1_000)), (1, None)]), Some((1_000, Some(8_000.0))));
+        assert_eq!(of(&plan, &[(second, None)]), None);
+        assert_eq!(of(&plan, &[(second, Some(0))]), Some((0, None)));
     }
 
     #[test]

@@ -44,12 +44,15 @@ fn way(
         all_known(all.iter().map(of)).filter(|_| is_shared).unwrap_or_default()
     };
     let goodput = rates(|it| it.goodput_bps);
+    let acknowledged = rates(|it| it.acknowledged_bps);
     let is_verified = all.iter().all(|it| it.verify == first.verify);
     Some(DirectionSummary {
         goodput_bps: (!goodput.is_empty()).then(|| goodput.iter().sum()),
         window_ns: all.iter().map(|it| it.window_ns).min().unwrap_or(0),
         sent_bytes: bytes(|it| it.sent_bytes),
         received_bytes: bytes(|it| it.received_bytes),
+        acknowledged_bps: (!acknowledged.is_empty()).then(|| acknowledged.iter().sum()),
+        acknowledged_bytes: bytes(|it| it.acknowledged_bytes),
         verified: all.iter().all(|it| it.verified),
         verify: first.verify.filter(|_| is_verified),
         too_short: all.iter().map(|it| it.too_short).sum(),

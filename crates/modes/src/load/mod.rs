@@ -1,6 +1,7 @@
 //! What loads have in common, whatever carries them: words of their plans, windows and rates of what was received, and the
 //! account of connections with what an end says of it. What a mode makes of it is in its folder.
 
+mod acknowledged;
 mod args;
 pub(crate) mod bars;
 mod connections;
@@ -12,6 +13,7 @@ mod remotes;
 mod report;
 mod window;
 
+pub use acknowledged::Acknowledged;
 pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub use failures::{Disagreement, FailureCounts, failure_of_both};

@@ -213,6 +213,12 @@ impl Socket {
         imp::held_bytes(&self.0)
     }
 
+    /// Bytes of a TCP stream that were handed to the kernel and have not been acknowledged, whether they left or not; the end of the
+    /// stream counts as one. `None` where it does not say.
+    pub fn unacknowledged_bytes(&self) -> Option<u64> {
+        imp::unacknowledged_bytes(&self.0)
+    }
+
     /// How long a blocking receive waits; `None`: for ever.
     pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         imp::set_receive_timeout(&self.0, timeout)

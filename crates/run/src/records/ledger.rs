@@ -232,6 +232,10 @@ mod tests {
             self.0.iter().find(|(has, _)| *has == flow).map(|(_, socket)| socket)
         }
 
+        fn lost_bytes(&self, _: FlowId) -> u64 {
+            0
+        }
+
         fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>) {
             let _ = self.0.iter().try_for_each(|(flow, socket)| visit(*flow, socket));
         }

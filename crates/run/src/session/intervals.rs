@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn part(received_bytes: u64) -> Tally {
-        Tally::Goodput(Box::new(GoodputInterval { sent_bytes: 0, received_bytes }))
+        Tally::Goodput(Box::new(GoodputInterval { received_bytes, ..GoodputInterval::default() }))
     }
 
     /// For workers that make so many reports of each interval.

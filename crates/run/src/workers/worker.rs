@@ -1,6 +1,7 @@
 //! Worker threads: started with flows of one mode, told what to do, heard of when they end. Which flows each has is
 //! `shares`'; what they are is their mode's.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +20,7 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
-use pathscope_modes::load::ConnectionEnd;
+use pathscope_modes::load::{Acknowledged, ConnectionEnd};
 use pathscope_modes::mode::{Mode, Receives, ToldAs};
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
@@ -55,6 +56,8 @@ pub(crate) struct Tells {
     pub rows: bool,
     /// How the kernel sees the first of them with each report.
     pub status: bool,
+    /// How much of what is sent was acknowledged: the other end tells nothing of it.
+    pub acknowledged: bool,
 }
 
 /// Where flows come in that replace others.
@@ -156,15 +159,15 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
-        let mut worker = self.worker::<F>(samples, (commands, succession));
+        let &ReadyGroup { group, placement, setting, .. } = self.ready;
+        let ends_apart = setting.begin.conventions.end.has_halves();
+        let in_halves = ends_apart && placement.is_in_halves(self.plan);
+        let mut worker = self.worker::<F>(samples, (commands, succession), in_halves);
         let Self { ready, plan, flows, given, number, cpu } = self;
-        let &ReadyGroup { group, placement, setting, .. } = ready;
         for (lane, socket) in given.lanes {
             // They join as soon as the flow has been started.
             remote.change_lane(LaneChange { flow: group.first, lane, socket: Some(socket) });
         }
-        let ends_apart = setting.begin.conventions.end.has_halves();
-        let in_halves = ends_apart && placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
         let outcome_of = move |finished| {
             WorkerOutcome::of(&plan, (setting.begin.role, group, setting.tells.rows), finished)
@@ -214,6 +217,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         &mut self,
         samples: Option<Samples<M>>,
         (inbox, succession): (EngineInbox, Option<EngineSuccession<F>>),
+        in_halves: bool,
     ) -> Worker<F> {
         let Self { ready, plan, number, .. } = *self;
         let &ReadyGroup { group: Group { id: group, transport, .. }, setting, .. } = ready;
@@ -229,7 +233,15 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let sends = plan.sends_bytes(role);
         let asked =
             if is_told && tells.status { ASKED.div_ceil(ready.placement.workers) } else { 0 };
+        // Of a flow that is cut in two either half would tell it.
+        let acknowledged =
+            (sends && tells.acknowledged && !in_halves).then(|| Cell::new(Acknowledged::default()));
         let sink = move |notice, sockets: &dyn Sockets| {
+            if let (Some(known), Notice::Phase { flow, phase, .. }) = (&acknowledged, &notice)
+                && phase.is_over()
+            {
+                with(known, |known| known.lose(sockets.lost_bytes(*flow)));
+            }
             notices.post(match notice {
                 Notice::Look => return ledger.look(sockets),
                 Notice::Phase { flow, phase, totals, .. }
@@ -246,7 +258,11 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 Notice::Flows { start, end, flows } => {
                     SessionMessage::Progress { start, end, flows }
                 }
-                Notice::Report { index, start, end, report } => {
+                Notice::Report { index, start, end, mut report } => {
+                    if let Some(known) = &acknowledged {
+                        let waiting = unacknowledged_bytes(sockets);
+                        with(known, |known| M::acknowledge(&mut report, known, waiting));
+                    }
                     if sends {
                         ledger.look_at_tcp(sockets);
                     }
@@ -320,6 +336,23 @@ fn views(most: usize, sockets: &dyn Sockets) -> Box<[(FlowId, KernelView)]> {
         });
     }
     views.into()
+}
+
+/// Changes what a worker keeps for itself.
+fn with<T: Copy>(kept: &Cell<T>, change: impl FnOnce(&mut T)) {
+    let mut value = kept.get();
+    change(&mut value);
+    kept.set(value);
+}
+
+/// Of all that flows have sent, what is not acknowledged by now.
+fn unacknowledged_bytes(sockets: &dyn Sockets) -> u64 {
+    let mut all = 0_u64;
+    sockets.each(&mut |_, socket| {
+        all = all.saturating_add(socket.unacknowledged_bytes().unwrap_or_default());
+        ControlFlow::Continue(())
+    });
+    all
 }
 
 /// A worker and the engine that runs it.

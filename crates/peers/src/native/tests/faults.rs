@@ -174,7 +174,7 @@ fn a_slow_path_that_still_moves_data_is_waited_for() {
     for index in 2..40 {
         let until = pair.now.plus_nanos(1_000_000_000);
         pair.run_until(|pair| pair.now >= until);
-        let goodput = Some(GoodputInterval { sent_bytes: 0, received_bytes: 1 });
+        let goodput = Some(GoodputInterval { received_bytes: 1, ..GoodputInterval::default() });
         let interval = Box::new(EndInterval { index, goodput, ..EndInterval::default() });
         pair.server.dialogue.input(Input::Interval(interval), pair.now);
     }

@@ -9,7 +9,7 @@ use super::*;
 
 /// An interval in which something moved.
 fn moving_interval() -> Message {
-    let goodput = Some(GoodputInterval { sent_bytes: 0, received_bytes: 1 });
+    let goodput = Some(GoodputInterval { received_bytes: 1, ..GoodputInterval::default() });
     Message::Interval(Box::new(EndInterval { goodput, ..EndInterval::default() }))
 }
 
@@ -37,7 +37,7 @@ fn a_report_is_not_waited_for_for_ever_whatever_is_said_to_move() {
                 let bytes = moving_interval().encode().expect("short");
                 client.input(Input::Received(&bytes), now);
             } else {
-                let goodput = Some(GoodputInterval { sent_bytes: 1, received_bytes: 0 });
+                let goodput = Some(GoodputInterval { sent_bytes: 1, ..GoodputInterval::default() });
                 let interval = EndInterval { goodput, ..EndInterval::default() };
                 client.input(Input::Interval(Box::new(interval)), now);
                 let beat = Message::Ping(Beat::default()).encode().expect("short");
