@@ -40,13 +40,19 @@ pub struct Tells {
     pub report: bool,
     /// Whether what it received is what was sent. Where it does not, nothing that it received counts as compared.
     pub verification: bool,
+    /// Of each TCP connection that it ended well there, too: on that connection itself, or when a test is over.
+    pub endings: bool,
 }
 
 impl Tells {
     /// As pathscope does.
-    pub const EVERYTHING: Self = Self { intervals: true, report: true, verification: true };
+    pub const EVERYTHING: Self =
+        Self { intervals: true, report: true, verification: true, endings: true };
     /// As peers do with whom no word is exchanged.
-    pub const NOTHING: Self = Self { intervals: false, report: false, verification: false };
+    pub const NOTHING: Self =
+        Self { intervals: false, report: false, verification: false, endings: false };
+    /// The same but for connections, which end with a word of the server's that all has come.
+    pub const ENDINGS: Self = Self { endings: true, ..Self::NOTHING };
 
     /// Whether nothing is withheld.
     pub fn is_everything(&self) -> bool {

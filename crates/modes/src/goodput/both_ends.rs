@@ -253,7 +253,7 @@ mod tests {
         let client = report(&[(false, None), (false, Some(reset())), (false, None)]);
         let server = report(&[(false, None), (true, None), (false, None)]);
         let expected = endings(3, 2, 1, 0, 0);
-        assert_eq!(GoodputSummary::endings(&of(3), &client, Some(&server)), expected);
+        assert_eq!(GoodputSummary::endings(&of(3), &client, Some(&server), false), expected);
     }
 
     #[test]
@@ -263,20 +263,23 @@ mod tests {
         (client.failed, client.completed) = (11, 989);
         (server.failed, server.completed, server.cut) = (4, 986, 10);
         let expected = endings(1_000, 978, 12, 10, 0);
-        assert_eq!(GoodputSummary::endings(&of(1_000), &client, Some(&server)), expected);
+        assert_eq!(GoodputSummary::endings(&of(1_000), &client, Some(&server), false), expected);
     }
 
     #[test]
     fn without_the_servers_word_it_is_not_known_how_a_connection_ended() {
         let client = report(&[(false, None), (false, Some(reset())), (true, None), (false, None)]);
         let expected = endings(4, 0, 1, 1, 2);
-        assert_eq!(GoodputSummary::endings(&of(4), &client, None), expected);
+        assert_eq!(GoodputSummary::endings(&of(4), &client, None, false), expected);
+        // Where it says it on each connection, it is of those that are over.
+        let expected = endings(5, 2, 1, 1, 1);
+        assert_eq!(GoodputSummary::endings(&of(5), &client, None, true), expected);
         // Where it has said it on the connection, it is.
         let shape = Shape { iterations: Iterations::Times(4), ..Shape::default() };
         let extent = Extent::TransferBytes(Bytes(9));
         let replaced = GoodputPlan { extent, shape, ..of(1) };
         let expected = endings(4, 2, 1, 1, 0);
-        assert_eq!(GoodputSummary::endings(&replaced, &client, None), expected);
+        assert_eq!(GoodputSummary::endings(&replaced, &client, None, false), expected);
     }
     fn flow(number: u32, bytes: (u64, u64), kind: Option<FlowErrorKind>) -> FlowFacts {
         let error = kind.map(|kind| FlowError { kind, text: String::new(), errno: None });

@@ -9,7 +9,7 @@ use pathscope_core::record::{Check, FlowErrorKind};
 
 use super::both_ends::differ;
 use super::findings::GoodputCheck;
-use super::{GoodputPlan, GoodputReport, GoodputSummary, disagreements, errors};
+use super::{GoodputPlan, GoodputReport, GoodputSummary, Shutdown, disagreements, errors};
 use crate::checks::{self, Unknown};
 use crate::load::Verify;
 use crate::results::Ends;
@@ -34,6 +34,11 @@ fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Option<Check> {
     });
     let unknown = checks::unknown_data(ends).filter(|_| plan.is_up()).map(|unknown| {
         let own = ends.of_client().received_bytes;
+        let unknown = if tells_endings(ends) && ends.of_client().completed > 0 {
+            unknown.with(" more than that each connection which completed came to its last byte")
+        } else {
+            unknown
+        };
         let right = format!("; all {} bytes that the client received are right", count(own));
         unknown.with(if own > 0 && plan.verify == Verify::Full { &right } else { "" })
     });
@@ -62,10 +67,16 @@ fn first_damage(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
     })
 }
 
+/// Whether the server has said of each connection that all has come, where it says nothing else.
+pub(super) fn tells_endings(ends: &Ends<'_, GoodputPlan>) -> bool {
+    let tells = ends.hosts.tells();
+    tells.endings && !tells.report
+}
+
 /// Every connection came to its planned end at both ends.
 fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
     let GoodputSummary { completed, failed, cut, unknown, .. } =
-        GoodputSummary::endings(plan, ends.of_client(), ends.of_server());
+        GoodputSummary::endings(plan, ends.of_client(), ends.of_server(), tells_endings(ends));
     let ended = completed.saturating_add(cut).saturating_add(unknown);
     // Where a time limit or nothing ends the run, there are as many as were made.
     let is_open = plan.shape.time_limit_ns.is_some();
@@ -92,6 +103,13 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
         } else {
             Unknown::Untold(format!("{cut}; such a server does not say how it saw them"))
         }
+    });
+    // What such a server says is that it moved what it was told to. That this is what was sent shows in the end that follows.
+    let is_hasty = tells_endings(ends) && plan.is_up() && plan.shape.shutdown != Shutdown::Graceful;
+    let hasty = (is_hasty && completed > 0).then(|| {
+        let text = "connections were reset as soon as the server had said that it was done: one that was told of fewer \
+                    bytes would not be noticed (--shutdown graceful)";
+        Unknown::Untold(text.to_owned())
     });
     let right = cut.unwrap_or_else(|| checks::all_ended("connection", total));
     checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid), right)

@@ -44,7 +44,9 @@ impl Results for GoodputPlan {
     }
 
     fn summary(&self, ends: &Ends<'_, Self>, intervals: &[Slice<'_, Self>]) -> Self::Summary {
-        let mut summary = GoodputSummary::of(self, ends.of_client(), ends.of_server());
+        let tells_endings = checks::tells_endings(ends);
+        let mut summary =
+            GoodputSummary::of(self, ends.of_client(), ends.of_server(), tells_endings);
         if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
             (up.verified, up.verify) = (false, Some(Verify::Off));
         }

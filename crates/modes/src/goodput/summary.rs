@@ -96,9 +96,15 @@ pub struct DirectionSummary {
 }
 
 impl GoodputSummary {
-    /// From what both ends said; `server` is absent where it was lost.
-    pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
-        let ended = Self::endings(plan, client, server);
+    /// From what both ends said; `server` is absent where it was lost, or says nothing but, where it `tells_endings`, of each
+    /// connection that all has come.
+    pub fn of(
+        plan: &GoodputPlan,
+        client: &GoodputReport,
+        server: Option<&GoodputReport>,
+        tells_endings: bool,
+    ) -> Self {
+        let ended = Self::endings(plan, client, server, tells_endings);
         let flows = [Some(client), server].into_iter().flatten().flat_map(|report| &report.flows);
         Self {
             up: plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server)),
@@ -119,6 +125,7 @@ impl GoodputSummary {
         plan: &GoodputPlan,
         client: &GoodputReport,
         server: Option<&GoodputReport>,
+        tells_endings: bool,
     ) -> Self {
         let attempted = if plan.replaces() {
             client.completed.saturating_add(client.failed).saturating_add(client.cut)
@@ -129,7 +136,13 @@ impl GoodputSummary {
             let (failed, cut) = (client.failed, client.cut);
             let rest = attempted.saturating_sub(failed.saturating_add(cut));
             // Of connections that are replaced the server has said on each what it verified.
-            let (completed, unknown) = if plan.replaces() { (rest, 0) } else { (0, rest) };
+            let said = match (plan.replaces(), tells_endings) {
+                (true, _) => rest,
+                // As the client has seen it: the others are under way.
+                (false, true) => client.completed.min(rest),
+                (false, false) => 0,
+            };
+            let (completed, unknown) = (said, rest - said);
             return Self { completed, failed, cut, unknown, attempted, ..Self::default() };
         };
         // Those that are so at either end. Of those that are not told one by one only the sums are known, and those of one

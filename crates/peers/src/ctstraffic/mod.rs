@@ -108,7 +108,7 @@ impl Peer for CtsTraffic {
         framing: Framing::Frames,
         ..in_band::CONVENTIONS
     };
-    const TELLS: Tells = Tells::NOTHING;
+    const TELLS: Tells = Tells::ENDINGS;
 
     type Client = InBand;
     type StreamAttaching = Answered;

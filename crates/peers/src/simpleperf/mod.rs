@@ -73,9 +73,7 @@ impl Peer for Simpleperf {
         end: StreamEnd::Word(&PARTING),
         ..in_band::CONVENTIONS
     };
-    const TELLS: Tells = Tells::NOTHING;
-    const SERVED_AS: Option<&'static str> =
-        Some("TCP, what comes on each connection is counted, until its client says BYE");
+    const TELLS: Tells = Tells::ENDINGS;
 
     type Client = InBand;
     type StreamAttaching = Answered;

@@ -121,7 +121,7 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
     let (rates, sums) = RateSums::over(length_ns, &flows);
     assert_eq!((rates.len(), sums.too_short), (0, 8));
     let server = GoodputReport { received_bytes: 512, rates: sums, ..GoodputReport::default() };
-    let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server));
+    let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server), false);
     let up = summary.up.expect("it pushes");
     let told = (up.fairness, up.no_fairness, up.median_bps, up.starved);
     assert_eq!(told, (None, Some(NoFairness::TooShort), None, 0));
