@@ -184,6 +184,11 @@ pub trait Results: Mode + Sized {
         None
     }
 
+    /// What an end found of flows that failed, as a fragment of a sentence; none where none did.
+    fn failure(_report: &Self::Report) -> Option<String> {
+        None
+    }
+
     /// Connections that are told one by one.
     fn connections(_report: &Self::Report) -> &[FlowFacts] {
         &[]

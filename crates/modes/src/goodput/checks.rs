@@ -112,7 +112,25 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
         Unknown::Untold(text.to_owned())
     });
     let right = cut.unwrap_or_else(|| checks::all_ended("connection", total));
-    checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid), right)
+    checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid).or(hasty), right)
+}
+
+/// Connections that failed at one end, as it knows it.
+pub(super) fn failed_here(report: &GoodputReport) -> Option<String> {
+    let &GoodputReport { completed, failed, cut, .. } = report;
+    let all = total([completed, failed, cut]);
+    let error = report.flows.iter().find_map(|flow| flow.error.as_ref());
+    let why = error.map_or_else(String::new, |error| format!(": {}", error.text));
+    let told = match (failed, all) {
+        (0, _) => return None,
+        (1, 1) => format!("its connection failed{why}"),
+        (1, _) => format!("1 of its {} failed{why}", counted(all, "connection")),
+        _ => {
+            let first = error.map_or("", |_| ", the first");
+            format!("{} of its {} failed{first}{why}", count(failed), counted(all, "connection"))
+        }
+    };
+    Some(told)
 }
 
 /// Which connection failed first, and of what: as the client knows it, else as the server does.
@@ -164,6 +182,7 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
 #[cfg(test)]
 mod tests {
     use pathscope_core::quantity::Period;
+    use pathscope_core::record::{FlowError, FlowFacts};
 
     use super::super::FlowCorruption;
     use super::super::tests::plan;
@@ -209,6 +228,24 @@ mod tests {
             let (passed, text) = said(&client, &server);
             assert!(!passed && text.starts_with(told), "{text}");
         }
+    }
+
+    #[test]
+    fn an_end_alone_tells_how_many_failed_and_the_first_of_them() {
+        let error = FlowError {
+            kind: FlowErrorKind::Network,
+            text: "reset (ECONNRESET)".to_owned(),
+            errno: None,
+        };
+        let told = |completed, failed| {
+            let flow = FlowFacts { error: Some(error.clone()), ..FlowFacts::default() };
+            let flows = if failed > 0 { vec![FlowFacts::default(), flow] } else { Vec::new() };
+            failed_here(&GoodputReport { completed, failed, flows, ..GoodputReport::default() })
+        };
+        assert_eq!(told(3, 0), None);
+        assert_eq!(told(0, 1).as_deref(), Some("its connection failed: reset (ECONNRESET)"));
+        let several = "2 of its 3 connections failed, the first: reset (ECONNRESET)";
+        assert_eq!(told(1, 2).as_deref(), Some(several));
     }
 
     #[test]

@@ -72,6 +72,10 @@ impl Results for GoodputPlan {
         Some(verdict(self, summary, (&ends.client, server), cpus))
     }
 
+    fn failure(report: &GoodputReport) -> Option<String> {
+        checks::failed_here(report)
+    }
+
     fn connections(report: &GoodputReport) -> &[FlowFacts] {
         &report.flows
     }

@@ -30,6 +30,11 @@ impl Results for LatencyPlan {
         interval.received > 0
     }
 
+    fn failure(report: &LatencyReport) -> Option<String> {
+        let error = report.error.as_ref()?;
+        Some(format!("its connection failed: {}", error.text))
+    }
+
     fn halve(report: &mut LatencyReport) {
         [
             &mut report.rtt,

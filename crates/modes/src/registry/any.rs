@@ -39,6 +39,9 @@ pub trait AnyMode: Mode {
     /// Its connections that are told one by one.
     fn connections_of<'report>(&self, report: &'report EndReport) -> &'report [FlowFacts];
 
+    /// What an end found of flows that failed, as a fragment of a sentence.
+    fn failure_of(&self, report: &EndReport) -> Option<String>;
+
     /// When connections that follow one another began, and how long each took.
     fn times_of<'report>(&self, report: &'report EndReport) -> Option<&'report ConnectionTimes>;
 
@@ -122,6 +125,10 @@ impl<M: InDocuments> AnyMode for M {
 
     fn connections_of<'report>(&self, report: &'report EndReport) -> &'report [FlowFacts] {
         M::report(report).map(M::connections).unwrap_or_default()
+    }
+
+    fn failure_of(&self, report: &EndReport) -> Option<String> {
+        M::report(report).and_then(M::failure)
     }
 
     fn times_of<'report>(&self, report: &'report EndReport) -> Option<&'report ConnectionTimes> {

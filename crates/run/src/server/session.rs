@@ -6,7 +6,7 @@ use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
 use pathscope_flow::Credentials;
 use pathscope_modes::groups::Test;
-use pathscope_modes::registry::EndReport;
+use pathscope_modes::registry::{EndReport, Plan};
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
@@ -230,6 +230,7 @@ impl End for ServerEnd<'_> {
         let subtitle = || test.plan.subtitle();
         let told = self.served_as.map_or_else(subtitle, str::to_owned);
         self.log.on_stranger(self.admission.from, &told);
+        self.tested = (self.control == Control::InBand).then(|| test.plan.clone());
         Ok(())
     }
 
@@ -249,9 +250,11 @@ impl End for ServerEnd<'_> {
         }
     }
 
-    fn report(&mut self, whose: Role, _: Box<EndReport>) {
+    fn report(&mut self, whose: Role, report: Box<EndReport>) {
         if whose == Role::Client {
             self.forget();
+        } else if let Some(line) = self.tested.take().and_then(|plan| plan.failure_of(&report)) {
+            self.log.on_stranger(self.admission.from, &line);
         }
     }
 
