@@ -39,8 +39,6 @@ pub trait Peer {
     const TELLS: Tells;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
     const FIRST_BYTES: usize = 0;
-    /// What a person at a server is told of such a client, where the test that stands for what it does states more than is known of it.
-    const SERVED_AS: Option<&'static str> = None;
     /// What can be found of what is said in its sessions.
     const CAVEATS: &'static [FindingDefinition] = &[];
 
@@ -137,6 +135,11 @@ pub trait Peer {
         entropy: [u8; 16],
         now: Tick,
     ) -> Self::Server;
+
+    /// What a person at a server is told of such a client, where the test that stands for what it does states more than is known of it.
+    fn served_as(_test: &Test) -> Option<String> {
+        None
+    }
 
     /// What a client is told that began like this and gets no session. All there is to say: it is to close. Nothing
     /// where there are no words for it.

@@ -81,7 +81,7 @@ pub(crate) fn taken(
 
 impl Verify {
     /// What a list of settings says of it.
-    pub(crate) const fn words(self) -> &'static str {
+    pub const fn words(self) -> &'static str {
         match self {
             Self::Full => "",
             Self::Sampled => ", one byte in 16 verified",

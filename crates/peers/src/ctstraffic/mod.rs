@@ -23,6 +23,7 @@ use std::net::SocketAddr;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
+use pathscope_core::quantity::bytes;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
 use pathscope_modes::conventions::{Agreed, Conventions, Framing, StreamEnd};
@@ -176,6 +177,25 @@ impl Peer for CtsTraffic {
 
     fn called(said: &[u8], entropy: [u8; 16]) -> Option<Calling<()>> {
         streams::called(said, entropy)
+    }
+
+    /// How many connections a client makes, and for how long, it does not say.
+    fn served_as(test: &Test) -> Option<String> {
+        let Plan::Goodput(plan) = &test.plan else { return None };
+        let each = match (plan.extent, plan.shape.transfer_most_bytes) {
+            (Extent::TransferBytes(low), Some(high)) => {
+                format!("{} to {}", bytes(low.0), bytes(high.0))
+            }
+            (Extent::TransferBytes(all), None) => bytes(all.0),
+            // It states none.
+            (Extent::DurationNs(_), _) => return None,
+        };
+        let rate = plan.rate_bps.map_or_else(String::new, |rate| format!(", at most {rate} each"));
+        Some(format!(
+            "TCP {}: each connection that comes moves {each}{rate}{}, and is told DONE",
+            plan.pattern.name(),
+            plan.verify.words()
+        ))
     }
 
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {

@@ -123,6 +123,10 @@ impl Peer for Simpleperf {
         Some(Joining { greeting: (), identity, answer: Vec::new() })
     }
 
+    fn served_as(_: &Test) -> Option<String> {
+        Some("TCP: what comes on each connection is counted, until its client says BYE".to_owned())
+    }
+
     fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
         InBand::server_of((Self::NAME, Self::CONVENTIONS.end), TOKEN, &settings)
     }

@@ -75,7 +75,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             log,
             name,
             control: P::CONTROL,
-            served_as: P::SERVED_AS,
+            served_as: P::served_as,
+            tested: None,
             expected: None,
             needs: Needs::default(),
             held_bytes: 0,
@@ -135,7 +136,9 @@ struct ServerEnd<'server> {
     name: Option<Token>,
     control: Control,
     /// What a person at the server is told of such a client instead of its test.
-    served_as: Option<&'static str>,
+    served_as: fn(&Test) -> Option<String>,
+    /// What is tested, where nobody but this end says how its connections ended.
+    tested: Option<Plan>,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
     /// Those of its test.
@@ -227,8 +230,7 @@ impl End for ServerEnd<'_> {
         let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
         self.admission.sessions.hold(credentials, held.collect());
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        let subtitle = || test.plan.subtitle();
-        let told = self.served_as.map_or_else(subtitle, str::to_owned);
+        let told = (self.served_as)(test).unwrap_or_else(|| test.plan.subtitle());
         self.log.on_stranger(self.admission.from, &told);
         self.tested = (self.control == Control::InBand).then(|| test.plan.clone());
         Ok(())
