@@ -9,6 +9,8 @@ use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_flow::GroupId;
 use thiserror::Error;
 
+use crate::joining::name_in;
+
 /// A lane of a flow of a test: whom a socket is for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Seat {
@@ -104,6 +106,11 @@ pub trait AttachStream {
     /// So many bytes of the answer as were missing, or fewer, have come.
     fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError>;
 
+    /// What the server has called the connection, where it does that.
+    fn called(&self) -> Option<String> {
+        None
+    }
+
     /// Whether a connection that is closed before its answer was whole may be one that the path has damaged: another one is
     /// to ask again then.
     fn closes_when_damaged(&self) -> bool {
@@ -118,8 +125,8 @@ pub enum Answer {
     None,
     /// These bytes; and what an answer begins with, in hexadecimal.
     Bytes(&'static [u8], &'static str),
-    /// So many bytes, whichever they are.
-    Any(usize),
+    /// What the connection is called: 36 visible letters and a zero.
+    Name,
 }
 
 impl Answer {
@@ -155,6 +162,10 @@ impl AttachStream for Answered {
 
     fn missing_bytes(&self) -> usize {
         self.answer.length().saturating_sub(self.came.len())
+    }
+
+    fn called(&self) -> Option<String> {
+        name_in(&self.came)
     }
 
     fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {

@@ -7,6 +7,9 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Cookie(pub [u8; Self::BYTES]);
 
+/// Letters of a UUID as text.
+const NAME_LETTERS: usize = 36;
+
 impl Cookie {
     /// Its length.
     pub const BYTES: usize = 37;
@@ -32,6 +35,17 @@ pub struct Joining<G> {
     pub answer: Vec<u8>,
 }
 
+/// What a connection is called, where what is answered on it is that and nothing else: a UUID as text, and a zero.
+pub fn name_in(answer: &[u8]) -> Option<String> {
+    let (0, name) = answer.split_last()? else { return None };
+    let is_right = |(place, &byte): (usize, &u8)| match place {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    let is_name = name.len() == NAME_LETTERS && name.iter().enumerate().all(is_right);
+    is_name.then(|| String::from_utf8_lossy(name).into_owned())
+}
+
 /// A datagram that asks for a session of one stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Calling<G> {
@@ -46,5 +60,22 @@ impl<G> Joining<G> {
     pub(crate) fn map<H>(self, session: impl FnOnce(G) -> H) -> Joining<H> {
         let Self { greeting, identity, answer } = self;
         Joining { greeting: session(greeting), identity, answer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_name_where_it_is_a_uuid_and_a_zero() {
+        let name = "0f8fad5b-d9cb-469f-A165-70867728950e";
+        let answer = |text: &str| name_in(&[text.as_bytes(), b"\0"].concat());
+        assert_eq!(answer(name).as_deref(), Some(name));
+        let letters = "a".repeat(36);
+        for other in ["", "0f8fad5b", &letters, &name.replace('f', ","), &format!("{name}0")] {
+            assert_eq!(answer(other), None, "{other}");
+        }
+        assert_eq!((name_in(name.as_bytes()), name_in(&[])), (None, None));
     }
 }

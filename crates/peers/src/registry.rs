@@ -211,6 +211,12 @@ macro_rules! peers {
                 }
             }
 
+            fn called(&self) -> Option<String> {
+                match self {
+                    $(Self::$kind(own) => own.called(),)*
+                }
+            }
+
             fn closes_when_damaged(&self) -> bool {
                 match self {
                     $(Self::$kind(own) => own.closes_when_damaged(),)*

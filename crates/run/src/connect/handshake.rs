@@ -60,6 +60,11 @@ impl Handshake {
         self.connected.map(|connected| connected.nanos_since(self.begun))
     }
 
+    /// What the server has called it.
+    pub fn called(&self) -> Option<String> {
+        self.attaching.called()
+    }
+
     /// Does what can be done now.
     pub fn go_on(&mut self) -> Result<StreamProgress, RunError> {
         if self.is_connected() { self.hear() } else { self.open() }

@@ -242,7 +242,7 @@ impl Opener {
 
     fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
         let (begun, connect_ns) = (Some(making.begun), making.connect_ns());
-        let arrival = Arrival { begun, connect_ns, attended: None };
+        let arrival = Arrival { begun, connect_ns, called: making.called(), ..Arrival::default() };
         let stream = making.stream;
         let _ = self.poller.remove(&stream);
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;

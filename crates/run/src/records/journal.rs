@@ -5,6 +5,7 @@
 //!
 //! In one file: what is written down of a connection from its begin to its end.
 
+mod called;
 mod views;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -261,12 +262,6 @@ impl SessionJournal {
         self.connections.insert(flow, held);
     }
 
-    /// What names a flow at both ends alike.
-    fn id_of(&self, flow: FlowId) -> Option<String> {
-        let (_, _, names) = self.test.as_ref()?;
-        names.name(flow)
-    }
-
     /// A connection that was to follow another was not made: it has failed, and no bytes went over it.
     pub fn not_made(
         &mut self,
@@ -479,6 +474,7 @@ impl SessionJournal {
         else {
             return;
         };
+        self.forget_name(flow);
         if let Some(tcp) = &mut facts.tcp {
             tcp.retransmits = tcp.retransmits.max(retransmits);
         }

@@ -11,6 +11,7 @@ use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
 use pathscope_peers::in_band::AHEAD;
+use pathscope_peers::joining::name_in;
 
 use super::{Driver, End, Talk};
 use crate::connect::settings;
@@ -71,7 +72,7 @@ impl<D: Talk> Driver<D> {
                 group: seat.group,
                 flow: seat.flow,
                 socket,
-                arrival: Arrival::default(),
+                arrival: Arrival { called: name_in(answer), ..Arrival::default() },
             },
             // Others that are there go on.
             Err(error) if self.admits() => {

@@ -9,15 +9,17 @@ use pathscope_os::clock;
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::messages::inbox::SessionMessage;
 use crate::messages::outcome::{WorkerOutcome, named};
-use crate::records::names::FlowNames;
 
 impl<D: Talk> Driver<D> {
     /// Takes word that has been left.
     pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
         let now = clock::now();
         match word {
-            SessionMessage::Attached { group, flow, socket, arrival } => {
+            SessionMessage::Attached { group, flow, socket, mut arrival } => {
                 let Some(test) = &mut self.test else { return };
+                if let Some(name) = arrival.called.take() {
+                    self.journal.call(flow, name);
+                }
                 let follows = test.started().is_some() && test.tells_connections(group);
                 if let Some(addresses) = socket.addresses().filter(|_| follows) {
                     self.journal.opened(flow, addresses, now);
@@ -132,7 +134,7 @@ impl<D: Talk> Driver<D> {
         if !test.is_delivered(patience, now) {
             return;
         }
-        if let Some(mut report) = test.take_report(FlowNames::of::<D>(test.token)) {
+        if let Some(mut report) = test.take_report(&self.journal.names::<D>(test.token)) {
             if self.role == Role::Server {
                 report.caveats.extend(self.journal.caveats());
             }

@@ -10,7 +10,6 @@ use pathscope_os::clock;
 
 use super::{Driver, End, Talk};
 use crate::messages::inbox::SessionMessage;
-use crate::records::names::FlowNames;
 
 /// After the end of the dialogue, flows have so long to end by themselves.
 const BY_THEMSELVES: Duration = Duration::from_secs(1);
@@ -102,8 +101,10 @@ impl<D: Talk> Driver<D> {
     /// What flows came to, of which the other end does not hear.
     fn tell_alone(&mut self, end: &mut impl End) {
         // Rows that waited for the other end say what the report says.
-        let report =
-            self.test.as_mut().and_then(|test| test.take_report(FlowNames::of::<D>(test.token)));
+        let report = self
+            .test
+            .as_mut()
+            .and_then(|test| test.take_report(&self.journal.names::<D>(test.token)));
         if let Some(report) = report {
             self.journal.reported(&report);
             end.report(self.role, report);

@@ -35,7 +35,7 @@ impl Moment {
 
 impl RunningTest {
     /// What this end says at the end, of flows that are called so; once.
-    pub fn take_report(&mut self, names: FlowNames) -> Option<Box<EndReport>> {
+    pub fn take_report(&mut self, names: &FlowNames) -> Option<Box<EndReport>> {
         let start = self.started.as_ref()?;
         if std::mem::replace(&mut self.is_reported, true) {
             return None;
