@@ -72,6 +72,14 @@ pub enum AttachError {
         /// What came: as escaped text, or in hexadecimal.
         got: String,
     },
+    /// The server says something else than what it calls the connection.
+    #[error(
+        "no such server answers there: it should say first what it calls the connection, 36 letters and a zero, and says {got}"
+    )]
+    NoName {
+        /// What came, as escaped text.
+        got: String,
+    },
     /// It is a datagram flow, and the kind of peer knows none.
     #[error("this kind of server knows no datagram flows")]
     NoDatagrams,
@@ -135,7 +143,7 @@ impl Answer {
         match self {
             Self::None => 0,
             Self::Bytes(bytes, _) => bytes.len(),
-            Self::Any(length) => length,
+            Self::Name => NAME_BYTES,
         }
     }
 }
@@ -178,9 +186,21 @@ impl AttachStream for Answered {
                 let got = self.came.escape_ascii().to_string();
                 Err(AttachError::NotAnAnswer { expected, got })
             }
+            Answer::Name if !is_name(&self.came) => {
+                Err(AttachError::NoName { got: self.came.escape_ascii().to_string() })
+            }
             _ => Ok(StreamProgress::Attached),
         }
     }
+}
+
+/// Bytes of a name on the wire.
+const NAME_BYTES: usize = 37;
+
+/// Whether these may be a name: they are shown to people.
+fn is_name(said: &[u8]) -> bool {
+    said.split_last()
+        .is_some_and(|(&last, name)| last == 0 && name.iter().all(u8::is_ascii_graphic))
 }
 
 /// A datagram flow, or a lane of one, that asks for its seat, at the client: what to send, and when again.
@@ -291,16 +311,17 @@ mod tests {
 
     #[test]
     fn an_answer_is_whole_in_whatever_pieces_it_comes_and_no_byte_beyond_is_asked_for() {
-        for answer in [Answer::Bytes(b"ok now", "6f 6b"), Answer::Any(6)] {
-            for cut in 1..6 {
+        let name = b"0f8fad5b-d9cb-469f-a165-70867728950e\0";
+        for (answer, whole) in
+            [(Answer::Bytes(b"ok now", "6f 6b"), &b"ok now"[..]), (Answer::Name, &name[..])]
+        {
+            for cut in 1..whole.len() {
                 let mut connection = Answered::new(b"hello".to_vec(), answer);
-                assert_eq!(
-                    (connection.opening(), connection.missing_bytes()),
-                    (b"hello".to_vec(), 6)
-                );
-                let (head, tail) = b"ok now".split_at(cut);
+                assert_eq!(connection.opening(), b"hello");
+                assert_eq!(connection.missing_bytes(), whole.len());
+                let (head, tail) = whole.split_at(cut);
                 assert_eq!(connection.received(head), Ok(StreamProgress::Waiting));
-                assert_eq!(connection.missing_bytes(), 6 - cut);
+                assert_eq!(connection.missing_bytes(), whole.len() - cut);
                 assert_eq!(connection.received(tail), Ok(StreamProgress::Attached));
             }
         }
@@ -313,5 +334,10 @@ mod tests {
         let error = connection.received(b"\xffo").expect_err("it is another");
         let expected = "expected the server's answer, which begins with 6f 6b, got \\xffo";
         assert_eq!(error.to_string(), expected);
+        for said in [*b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n", [b'a'; 37], [0; 37]] {
+            let mut connection = Answered::new(Vec::new(), Answer::Name);
+            let error = connection.received(&said).expect_err("it is no name");
+            assert!(error.to_string().starts_with("no such server answers there"), "{error}");
+        }
     }
 }

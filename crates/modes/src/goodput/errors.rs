@@ -104,6 +104,12 @@ pub(super) fn short_count(sent: u64, verified: u64) -> FlowError {
     ))
 }
 
+/// What follows the data is something else than the server's word that it is done.
+pub(super) fn other_words(word: &[u8], said: &[u8]) -> FlowError {
+    let [word, said] = [word, said].map(|bytes| bytes.escape_ascii().to_string());
+    protocol(format!("the server's last words are '{said}', and not '{word}'"))
+}
+
 /// The server ends sooner than this end was told.
 pub(super) fn early_end((received, end): Progress) -> FlowError {
     let of = end.map_or_else(String::new, |end| format!(" of {}", count(end)));

@@ -201,6 +201,17 @@ impl Farewell {
         }
     }
 
+    /// At a client: what the server was to say last, and what it has said instead.
+    pub fn other_words(&self) -> Option<(&'static [u8], &[u8])> {
+        let done = self.by()?.done;
+        let said = &self.note[..done.len()];
+        let is_other = self.role == Role::Client
+            && usize::from(self.moved) == done.len()
+            && self.stage != Stage::Before
+            && said != done;
+        is_other.then_some((&done[..], said))
+    }
+
     /// The other end is gone, by a reset or not, or nothing more will be heard of it: a farewell that waited for that is over.
     /// Whether it is as it should be.
     pub fn end(&mut self, by_reset: bool) -> bool {

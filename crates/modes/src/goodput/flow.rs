@@ -239,7 +239,7 @@ impl Machine for GoodputFlow {
         }
         self.note_moved(now);
         if self.is_exchanged() {
-            return self.hear_note(bytes);
+            return self.hear_note(shared, bytes);
         }
         if let Some(before) = self.early_end(shared, bytes) {
             let _ = self.receiver.received(shared, lane, &bytes[..before], meta, now);

@@ -163,7 +163,7 @@ impl Peer for CtsTraffic {
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
-        Answered::new(Vec::new(), Answer::Any(NAME_BYTES))
+        Answered::new(Vec::new(), Answer::Name)
     }
 
     fn attach_datagrams(_: Seat, _: Option<Token>, _: u64, _: Tick) -> Option<AtOnce> {

@@ -48,7 +48,7 @@ impl GoodputFlow {
         });
     }
 
-    pub(super) fn hear_note(&mut self, bytes: &[u8]) -> Consumed {
+    pub(super) fn hear_note(&mut self, shared: &GoodputShared, bytes: &[u8]) -> Consumed {
         let Some(farewell) = &mut self.farewell else { return Consumed(bytes.len()) };
         let (taken, noted) = farewell.received(bytes);
         match noted {
@@ -57,7 +57,15 @@ impl GoodputFlow {
             Noted::Count(count) => {
                 self.receiver.fail(errors::short_count(self.sender.position, count));
             }
-            Noted::Nonsense => self.receiver.fail(errors::too_many(self.receiver.position)),
+            Noted::Nonsense => {
+                let position = self.receiver.position;
+                // More data than were agreed on are not words.
+                let other = farewell
+                    .other_words()
+                    .filter(|(_, said)| self.receiver.is_wrong_there(shared, position, said));
+                let error = other.map(|(word, said)| errors::other_words(word, said));
+                self.receiver.fail(error.unwrap_or_else(|| errors::too_many(position)));
+            }
         }
         Consumed(taken)
     }
