@@ -267,7 +267,8 @@ fn prepare(
 ) -> Result<Found, RunError> {
     let peer = run.peer;
     run.known().try_for_each(|test| {
-        peer.carries(test)?;
+        // It has nothing to do with this machine.
+        peer.carries(test).map_err(|refusal| RunError::Usage(refusal.to_string()))?;
         running::check(test)
     })?;
     // Fewer files than there could be are enough for most tests; those that lack say so.
