@@ -28,6 +28,9 @@ const BYTES: u64 = 300_000;
 /// What is waited for that has to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What a server of ctsTraffic calls a connection.
+const NAME: &[u8; 37] = b"0f8fad5b-d9cb-469f-a165-70867728950e\0";
+
 const CTSTRAFFIC: PeerKind = PeerKind::CtsTraffic;
 const SIMPLEPERF: PeerKind = PeerKind::Simpleperf;
 
@@ -71,7 +74,9 @@ fn served_into<R>(
 ) -> (R, Vec<String>) {
     let settings = Settings { journal, own_listeners_alone: true, ..Settings::default() };
     let (come, mut lines) = common::served((peer, vec![test]), settings, clients);
-    lines.retain(|line| line.contains("session over") || line.contains("refused"));
+    let is_told =
+        |line: &str| ["session over", "refused", "failed"].iter().any(|it| line.contains(it));
+    lines.retain(|line| is_told(line));
     (come, lines)
 }
 
@@ -91,6 +96,12 @@ fn moved(measurement: &Value) -> [u64; 2] {
 fn errors(measurement: &Value) -> String {
     let flows = measurement["client"]["goodput"]["flows"].as_array().cloned().unwrap_or_default();
     flows.iter().filter_map(|flow| flow["error"]["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a check of a measurement passed, where that is known.
+fn passed(measurement: &Value, name: &str) -> Option<bool> {
+    let checks = measurement["checks"].as_array().expect("checks");
+    checks.iter().find(|check| check["name"] == name).expect("it is there")["passed"].as_bool()
 }
 
 /// A server that does this with each of so many connections, one after the other; and what comes of a client's run there.
@@ -164,6 +175,16 @@ fn our_own_ends_carry_every_pattern_and_end_however_they_are_to() {
             well(&lines, 1);
             let [up, down] = moved(&measurement);
             assert_eq!(up + down, 3 * BYTES, "{pattern:?} {shutdown:?}");
+            // What its receiver counted nobody tells: what was acknowledged, and that all came, is known.
+            let to_server = &measurement["summary"]["goodput"]["up"];
+            assert!(to_server["goodput_bps"].is_null(), "{to_server}");
+            if pattern != Pattern::Pull {
+                assert_eq!(to_server["acknowledged_bytes"], up, "{to_server}");
+                assert_eq!(passed(&measurement, "verified"), None);
+            }
+            let is_known = pattern == Pattern::Pull || shutdown == HowToEnd::Graceful;
+            assert_eq!(passed(&measurement, "completed"), is_known.then_some(true), "{pattern:?}");
+            assert_eq!(passed(&measurement, "counts_agree"), None);
         }
     }
 }
@@ -255,12 +276,33 @@ fn a_server_of_simpleperf_may_send_data_back_and_answer_in_pieces() {
 }
 
 #[test]
+fn what_waits_in_our_own_kernel_is_not_told_as_acknowledged() {
+    let test = load(Pattern::Push, 1, |plan| {
+        plan.extent = Extent::TransferBytes(Bytes(1 << 30));
+        plan.shape.time_limit_ns = Some(Period::from_millis(300));
+    });
+    let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, |mut stream| {
+        stream.write_all(NAME).expect("it is taken");
+        // Takes nothing, until the client has given up.
+        let end = std::time::Instant::now() + PATIENCE;
+        while stream.take_error().expect("a socket").is_none() {
+            assert!(std::time::Instant::now() < end, "it is reset");
+            thread::yield_now();
+        }
+    });
+    let [sent, _] = moved(&measurement);
+    let acknowledged = measurement["summary"]["goodput"]["up"]["acknowledged_bytes"].as_u64();
+    assert!(acknowledged.is_some_and(|it| 0 < it && it < sent), "{acknowledged:?} of {sent}");
+}
+
+#[test]
 fn a_server_of_simpleperf_that_closes_without_its_answer_has_failed() {
     let test = load(Pattern::Push, 1, |plan| plan.extent = Extent::TransferBytes(Bytes(2_000)));
     let (measurement, _) =
         foreign_server(SIMPLEPERF, &test, 1, |mut stream| read(&mut stream, 2_003));
     let told = errors(&measurement);
     assert!(told.contains("before it had answered that it has all"), "{told}");
+    assert_eq!(passed(&measurement, "completed"), Some(false));
 }
 
 #[test]
@@ -339,14 +381,14 @@ fn a_server_of_ctstraffic_that_dies_at_any_step_is_told_with_what_had_come() {
             }
         }
     };
-    let name = [b'a'; 37].to_vec();
+    let name = NAME.to_vec();
     let with = |data: &[u8]| [&name, data].concat();
     let all = pattern(BYTES);
     for (said, told) in [
         (with(&all[..1_000]), "closed the connection"),
         (with(&[&all[..9_999], &b"DONE"[..]].concat()), "done after 9,999 of 300,000 bytes"),
         (with(&[&all[..], &b"DON"[..]].concat()), "before the server had said that it was done"),
-        (with(&[&all[..], &b"DONT"[..]].concat()), "sent more than the 300,000 bytes"),
+        (with(&[&all[..], &b"DONT"[..]].concat()), "last words are 'DONT', and not 'DONE'"),
         (with(&[&all[..], &b"DONE!"[..]].concat()), "sent more than the 300,000 bytes"),
         (with(&vec![0xee; 70_000]), "wrong data at byte 0"),
     ] {
@@ -377,12 +419,17 @@ fn connections_that_are_gone_before_they_were_served_cost_others_nothing() {
         patient.shutdown(Shutdown::Write).expect("it is open");
         assert_eq!(end(&mut patient), (0, None));
     });
-    well(&lines, 1);
+    // Those that had their names already are told of.
+    let over: Vec<String> = lines.into_iter().filter(|line| !line.contains("failed")).collect();
+    well(&over, 1);
 }
 
 /// Keeps what each connection came to.
 #[derive(Default)]
-struct Rows(Mutex<Vec<(u64, Option<String>)>>);
+struct Rows(Mutex<Vec<Row>>);
+
+/// Bytes that came, why it failed, and what it is called.
+type Row = (u64, Option<String>, Option<String>);
 
 impl Sink for Rows {
     fn wants(&self) -> Wants {
@@ -392,7 +439,7 @@ impl Sink for Rows {
     fn take(&self, entry: Entry) {
         if let Entry::Closed(closed) = entry {
             let error = closed.facts.error.map(|error| error.text);
-            let row = (closed.facts.received_bytes, error);
+            let row = (closed.facts.received_bytes, error, closed.facts.connection_id);
             self.0.lock().expect("nobody panics with it").push(row);
         }
     }
@@ -411,17 +458,30 @@ fn each_connection_is_written_down_at_the_server_and_one_that_failed_with_why() 
     let rows = Arc::new(Rows::default());
     let sink: Arc<dyn Sink> = rows.clone();
     let told = (CTSTRAFFIC, stated(CTSTRAFFIC, |_| {}));
-    let ((), lines) = served_into(Journal::begin(sink, clock::now()), told, |port| {
+    let (names, lines) = served_into(Journal::begin(sink, clock::now()), told, |port| {
         let test = load(Pattern::Push, 2, |plan| plan.shape.iterations = Iterations::Times(3));
-        assert_eq!(run(CTSTRAFFIC, port, &test).1, None);
+        let (measurement, failure) = run(CTSTRAFFIC, port, &test);
+        assert_eq!(failure, None);
         let mut client = connect(port);
         read(&mut client, 37);
         let _ = client.write_all(&pattern(BYTES + 1_000));
         end(&mut client);
+        let flows = measurement["client"]["goodput"]["flows"].as_array().cloned();
+        let name = |flow: &Value| flow["connection_id"].as_str().map(str::to_owned);
+        flows.unwrap_or_default().iter().filter_map(name).collect::<Vec<_>>()
     });
-    well(&lines, 1);
+    let said = "of its 7 connections failed: ";
+    assert!(lines.iter().any(|line| line.contains(said)), "{lines:?}");
     let rows = rows.0.lock().expect("nobody panics with it");
-    assert_eq!((rows.len(), rows.iter().filter(|row| **row == (BYTES, None)).count()), (7, 6));
+    let is_well = |row: &&Row| row.0 == BYTES && row.1.is_none();
+    assert_eq!((rows.len(), rows.iter().filter(is_well).count()), (7, 6));
+    // Both ends call each the same, and no two.
+    let mut theirs: Vec<String> =
+        rows.iter().filter(is_well).filter_map(|row| row.2.clone()).collect();
+    let mut ours = names;
+    (theirs.sort(), ours.sort());
+    theirs.dedup();
+    assert_eq!((ours.len(), &ours), (6, &theirs));
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.1.as_deref()).collect();
     assert!(
         errors.len() == 1 && errors[0].contains("sent more than the 300,000 bytes"),
