@@ -9,6 +9,7 @@ use pathscope_modes::limits::PlanError;
 use pathscope_modes::load::LoadArgs;
 
 use super::stream_words::StreamWords;
+use crate::in_band::AHEAD;
 use crate::operator::OperatorWords;
 
 /// Bytes of a connection.
@@ -17,8 +18,6 @@ const TRANSFER: &str = "1GiB";
 const SEGMENT: Bytes = Bytes(1 << 20);
 /// Connections of one client at once, unless more are asked for.
 const CONNECTIONS: u32 = 512;
-/// Connections that come before those that they follow are gone here.
-const AHEAD: u32 = 64;
 /// Asked for by default, as there: what systems wait by themselves.
 const KEEPALIVE: Period = Period::from_secs(7_200);
 

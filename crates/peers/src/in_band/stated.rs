@@ -5,14 +5,14 @@ use pathscope_modes::conventions::StreamEnd;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 
-use super::{carries_to, frames};
+use super::{AHEAD, carries_to, frames};
 use crate::Refusal;
 use crate::dialogue::ServerSettings;
 use crate::limits::Limits;
 
-/// Descriptors beside those of connections: of the session, of its threads, and of connections that come before those that they follow
-/// are gone.
-const OTHER_DESCRIPTORS: u64 = 96;
+/// Descriptors beside those of connections: of connections that come before those that they follow are gone, of the session and of its
+/// threads.
+const OTHER_DESCRIPTORS: u64 = AHEAD as u64 + 32;
 
 /// The test that the server's operator has stated, if it can be run.
 pub(super) fn judged(settings: &ServerSettings, end: StreamEnd) -> Result<Test, Refusal> {

@@ -8,12 +8,11 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 use pathscope_modes::load::{Extent, LoadArgs, Verify};
 
+use crate::in_band::AHEAD;
 use crate::operator::OperatorWords;
 
 /// Connections of one client at once: it makes 5 at the most, and may be started several times.
 const CONNECTIONS: u32 = 64;
-/// Connections that come before those that they follow are gone here.
-const AHEAD: u32 = 64;
 
 /// The options.
 #[derive(Args, Clone, Debug, Default)]

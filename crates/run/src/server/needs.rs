@@ -3,6 +3,7 @@
 
 use pathscope_flow::Group;
 use pathscope_modes::groups::Test;
+use pathscope_peers::in_band::AHEAD;
 
 use crate::session::group::GroupState;
 use crate::workers::worker::receive_room;
@@ -27,15 +28,12 @@ const THREAD_BYTES: u64 = 256 << 10;
 /// Numbers of connections that follow others, as far as they are remembered, each where it is told and where it is heard.
 const LATER_BYTES: u64 = 4 << 20;
 
-/// Of a test with few connections, so many may come before those that they follow are closed here: a worker that has no
-/// processor for a moment closes none.
-const LEAST_AHEAD: u32 = 64;
-
 /// How many sockets the flows of a group have at once, at most. Of connections that are replaced, some may come before those
-/// that they follow are closed, and no more than the client has in the making.
+/// that they follow are closed, and no more than the client has in the making: of few connections [`AHEAD`] all the same, since a worker
+/// that has no processor for a moment closes none.
 pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
     let ahead = if group.replaces() { test.plan.connect_limit() } else { 0 };
-    group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
+    group.flows + ahead.min(group.flows.max(AHEAD))
 }
 
 /// What a session has open that runs no test: its control connection, and one that is to take its place.
