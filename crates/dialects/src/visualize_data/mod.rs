@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
 
 /// lagscope's script.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Dialect for VisualizeData {
             let file = match word.to_str() {
                 Some("-json" | "--json") => &mut json,
                 Some("-img" | "--img") => &mut image,
-                Some("-h" | "--help") => return Ok(Said::Run(Run::of(["show", "--help"]))),
+                Some("-h" | "--help") => return Ok(Said::Text(help())),
                 _ => return Err(unknown(word)),
             };
             *file = words.next().cloned().ok_or_else(|| {
@@ -32,6 +32,15 @@ impl Dialect for VisualizeData {
         }
         Ok(Said::Run(Run::of([OsString::from("show"), json, OsString::from("--plot"), image])))
     }
+}
+
+fn help() -> Answer {
+    let text = "usage: visualize_data.py [-h] [-json FILE] [-img FILE]\n\n\
+                Draws the table of latencies that lagscope -P has written.\n\n\
+                options:\n  -h, --help  show this and exit\n  \
+                -json FILE  the table (freq_table.json)\n  \
+                -img FILE   the picture, .png or .svg (freq_graph.png)\n";
+    Answer { text: text.to_owned(), is_error: false, exit_code: 0 }
 }
 
 fn unknown(word: &OsStr) -> Unclear {
@@ -52,7 +61,6 @@ mod tests {
             ("./Visualize_Data -json a.json", "show a.json --plot freq_graph.png"),
             ("pathscope visualize_data.py -json a -img b", "show a --plot b.png"),
             ("pathscope visualize_data -img b.svg", "show freq_table.json --plot b.svg"),
-            ("visualize_data.py -h", "show --help"),
         ] {
             assert_eq!(native(words).as_deref(), Ok(ours));
         }
@@ -60,6 +68,7 @@ mod tests {
             ("visualize_data.py -json", "name a file after -json"),
             ("visualize_data.py -jsn a", "no option '-jsn'"),
             ("visualize_data.py a.json", "no option 'a.json'"),
+            ("visualize_data.py -h", "-json FILE  the table"),
         ] {
             let error = native(words).expect_err("it means nothing");
             assert!(error.contains(part), "{error}");
