@@ -52,7 +52,8 @@ fn main() -> ExitCode {
         Ok(Said::Text(answer)) => return say(&answer),
         Err(Unclear { text }) => return end(&Trouble::usage(text)),
     };
-    let Run { words, notes, screen } = said;
+    let Run { words, notes, screen, spellings } = said;
+    terminal::speak(spellings);
     notes.iter().for_each(|note| terminal::say(note));
     let program = iter::once(OsString::from("pathscope"));
     let command_line = match CommandLine::try_parse_from(program.chain(words)) {
@@ -150,6 +151,13 @@ impl From<Refusal> for Trouble {
 fn explain(error: &clap::Error) -> ExitCode {
     if let Some(text) = words::explain(error.kind(), std::env::args_os().skip(1)) {
         terminal::complain(&text);
+        return ExitCode::from(Failure::Usage.exit_code());
+    }
+    let text = error.to_string();
+    let sentence = text.split("\n\n").next().unwrap_or_default();
+    if error.use_stderr() && terminal::spelled(sentence) != sentence {
+        // What more there is to it is usage of ours.
+        terminal::complain(sentence.trim_start_matches("error: "));
         return ExitCode::from(Failure::Usage.exit_code());
     }
     // A terminal that cannot be written to cannot be told so, either.

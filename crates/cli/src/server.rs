@@ -98,7 +98,8 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         }
         let mut log_output = log_output.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody listens any more: that is no reason to stop serving.
-        let _ = log_output.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
+        let _ = log_output
+            .write_all(format!("{}\n", terminal::shown(&terminal::spelled(line))).as_bytes());
     });
     stop.end_at_once();
     drop(log_output);

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
+use pathscope_dialects::spelling::{self, Spellings};
 use pathscope_views as views;
 
 use crate::verbosity::Color;
@@ -11,10 +13,24 @@ use crate::verbosity::Color;
 /// Columns where nothing says how many there are: a classic terminal's, and a file's.
 const COLUMNS: usize = 80;
 
+/// How sentences are spelled; as they are until somebody says otherwise.
+static SPELLINGS: OnceLock<Spellings> = OnceLock::new();
+
+/// From now on sentences name what the users of another tool know: that whose command line it is.
+pub fn speak(spellings: Spellings) {
+    // A process has one command line.
+    let _ = SPELLINGS.set(spellings);
+}
+
+/// A sentence in the words of whose command line it is.
+pub fn spelled(text: &str) -> Cow<'_, str> {
+    spelling::spelled(text, SPELLINGS.get().copied().unwrap_or_default())
+}
+
 /// Says something that is no result.
 pub fn say(text: &str) {
     // Nobody listens any more: that is no reason to stop measuring.
-    let _ = writeln!(io::stderr(), "{}", without_orders(&shown(text)));
+    let _ = writeln!(io::stderr(), "{}", without_orders(&shown(&spelled(text))));
 }
 
 /// The text with nothing in it that a terminal takes for an order, whoever's words are in it: those of a file, of a peer.

@@ -4,11 +4,18 @@ use std::ffi::OsString;
 use std::fmt;
 
 use crate::screen::Screen;
+use crate::spelling::Spellings;
+
+/// What servers of ours limit and those tools do not: their command lines could not say otherwise. What memory, descriptors and threads
+/// allow holds all the same.
+const NO_LIMITS: [&str; 4] = ["--limit-sessions", "0", "--limit-sessions-per-address", "0"];
 
 /// A tool that this program stands in for at its command line. Never a value.
 pub trait Dialect {
     /// What the tool is called, as a file without its ending, in any case of letters. The first is the one that help shows.
     const NAMES: &'static [&'static str];
+    /// What its users call what sentences of ours name.
+    const SPELLINGS: Spellings = &[];
 
     /// What was typed behind its name.
     fn translate(words: &[OsString]) -> Result<Said, Unclear>;
@@ -21,6 +28,23 @@ pub enum Said {
     Text(Answer),
     /// It runs.
     Run(Run),
+}
+
+impl Said {
+    /// The same as it is done and told for users of this tool.
+    #[must_use]
+    pub fn of<D: Dialect>(self) -> Self {
+        match self {
+            Self::Run(mut run) => {
+                run.spellings = D::SPELLINGS;
+                if run.words.first().is_some_and(|word| word == "server") {
+                    run.words.extend(NO_LIMITS.map(OsString::from));
+                }
+                Self::Run(run)
+            }
+            Self::Text(answer) => Self::Text(answer),
+        }
+    }
 }
 
 /// What is said at once.
@@ -42,21 +66,23 @@ pub struct Run {
     pub notes: Vec<String>,
     /// What shows it, where that is not what pathscope shows.
     pub screen: Option<Box<dyn Screen>>,
+    /// How sentences about it are spelled.
+    pub spellings: Spellings,
 }
 
 impl Run {
     /// These words, as pathscope shows what comes of them.
     pub fn of<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, notes: Vec::new(), screen: None }
+        Self { words, notes: Vec::new(), screen: None, spellings: &[] }
     }
 }
 
 impl fmt::Debug for Run {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { words, notes, screen } = self;
+        let Self { words, notes, screen, spellings } = self;
         let mut run = formatter.debug_struct("Run");
-        run.field("words", words).field("notes", notes);
+        run.field("words", words).field("notes", notes).field("spellings", spellings);
         run.field("has_screen", &screen.is_some()).finish()
     }
 }

@@ -10,4 +10,5 @@ mod mla;
 pub mod registry;
 pub mod screen;
 mod simpleperf;
+pub mod spelling;
 mod visualize_data;

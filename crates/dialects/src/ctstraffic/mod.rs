@@ -17,13 +17,63 @@ mod translate;
 use std::ffi::OsString;
 
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::spelling::Spellings;
 
 /// ctsTraffic. Never a value.
 #[derive(Debug)]
 pub struct CtsTraffic;
 
+/// What sentences of ours name, as its users do.
+const SPELLINGS: Spellings = &[
+    ("('pathscope server', or the program that --peer names)", "('ctsTraffic -listen:*')"),
+    ("--ctstraffic-port", "-Port"),
+    ("--ctstraffic-pattern", "-Pattern"),
+    ("--ctstraffic-transfer", "-Transfer"),
+    ("--ctstraffic-push-bytes", "-PushBytes"),
+    ("--ctstraffic-pull-bytes", "-PullBytes"),
+    ("--ctstraffic-verify", "-Verify"),
+    ("--ctstraffic-buffer", "-Buffer"),
+    ("--ctstraffic-rate-limit", "-RateLimit"),
+    ("--ctstraffic-rate-period", "-RateLimitPeriod"),
+    ("--ctstraffic-burst-count", "-BurstCount"),
+    ("--ctstraffic-burst-delay", "-BurstDelay"),
+    ("--ctstraffic-dscp", "-QosDscpValue"),
+    ("--ctstraffic-send-buffer", "-SendBufValue"),
+    ("--ctstraffic-receive-buffer", "-RecvBufValue"),
+    ("--ctstraffic-report-every", "-StatusUpdate"),
+    ("--ctstraffic-keepalive", "-KeepAliveValue"),
+    ("--ctstraffic-bits-per-second", "-BitsPerSecond"),
+    ("--ctstraffic-frame-rate", "-FrameRate"),
+    ("--ctstraffic-stream-length", "-StreamLength"),
+    ("--ctstraffic-datagram", "-DatagramByteSize"),
+    ("--connections", "-Connections"),
+    ("--iterations", "-Iterations"),
+    ("--connect-limit", "-ThrottleConnections"),
+    ("--time-limit", "-TimeLimit"),
+    ("--exit-after", "-ServerExitLimit"),
+    ("--source-port", "-LocalPort"),
+    ("--interface", "-IfIndex"),
+    ("--frame-rate", "-FrameRate"),
+    ("--buffer-depth", "-BufferDepth"),
+    ("--datagram", "-DatagramByteSize"),
+    ("--push-bytes", "-PushBytes"),
+    ("--pull-bytes", "-PullBytes"),
+    ("--transfer", "-Transfer"),
+    ("--shutdown", "-Shutdown"),
+    ("--pattern", "-Pattern"),
+    ("--streams", "-Connections"),
+    ("--verify", "-Verify"),
+    ("--buffer", "-Buffer"),
+    ("--listen", "-Listen"),
+    ("--allow", "-Allow"),
+    ("--dscp", "-QosDscpValue"),
+    ("--bind", "-Bind"),
+    ("--port", "-Port"),
+];
+
 impl Dialect for CtsTraffic {
     const NAMES: &'static [&'static str] = &["ctsTraffic"];
+    const SPELLINGS: Spellings = SPELLINGS;
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let typed: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
@@ -40,7 +90,7 @@ impl Dialect for CtsTraffic {
         let settings = read::settings(&typed).map_err(unclear)?;
         let (words, notes) = translate::words(&settings);
         let screen = Box::new(screen::CtsScreen::new(settings));
-        Ok(Said::Run(Run { words, notes, screen: Some(screen) }))
+        Ok(Said::Run(Run { notes, screen: Some(screen), ..Run::of(words) }))
     }
 }
 

@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use self::screen::LagscopeScreen;
 use self::words::{Fault, Role, Settings};
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::spelling::Spellings;
 
 /// What is printed first.
 const BANNER: &str = "lagscope 1.0.1\n---------------------------------------------------------\n";
@@ -24,8 +25,30 @@ const RECEIVE_BUFFER: u64 = 65_536;
 #[derive(Debug)]
 pub(crate) enum Lagscope {}
 
+/// What sentences of ours name, as its users do.
+const SPELLINGS: Spellings = &[
+    ("('pathscope server', or the program that --peer names)", "('lagscope -r')"),
+    ("--lagscope-port", "-p"),
+    ("--lagscope-send-buffer", "-b"),
+    ("--lagscope-receive-buffer", "-b"),
+    ("--lagscope-cpu", "-f"),
+    ("--send-buffer", "-b"),
+    ("--receive-buffer", "-b"),
+    ("--source-port", "-o"),
+    ("--latency-file", "-R"),
+    ("--frequency-file", "-P"),
+    ("--iterations", "-n"),
+    ("--duration", "-t"),
+    ("--period", "-i"),
+    ("--listen", "-r"),
+    ("--size", "-z"),
+    ("--port", "-p"),
+    ("--cpu", "-f"),
+];
+
 impl Dialect for Lagscope {
     const NAMES: &'static [&'static str] = &["lagscope"];
+    const SPELLINGS: Spellings = SPELLINGS;
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let settings = match words::parse(words) {
@@ -45,8 +68,11 @@ impl Dialect for Lagscope {
             Role::Receiver => receiver(&settings),
         };
         let notes = notes(&settings);
-        let words = words.into_iter().map(OsString::from).collect();
-        Ok(Said::Run(Run { words, notes, screen: Some(Box::new(LagscopeScreen::new(settings))) }))
+        Ok(Said::Run(Run {
+            screen: Some(Box::new(LagscopeScreen::new(settings))),
+            notes,
+            ..Run::of(words)
+        }))
     }
 }
 

@@ -11,13 +11,27 @@ use std::fmt::Write as _;
 use self::options::{Asked, ClientOptions, Options, Side};
 use self::screen::MlaScreen;
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::spelling::Spellings;
 
 /// The tool.
 #[derive(Debug)]
 pub enum MultipathLatencyAnalyzer {}
 
+/// What sentences of ours name, as its users do.
+const SPELLINGS: Spellings = &[
+    ("('pathscope server', or the program that --peer names)", "('mla -listen')"),
+    ("--mla-port", "-port"),
+    ("--grouping", "-grouping"),
+    ("--duration", "-duration"),
+    ("--rate", "-bitrate"),
+    ("--listen", "-listen"),
+    ("--allow", "-allow"),
+    ("--port", "-port"),
+];
+
 impl Dialect for MultipathLatencyAnalyzer {
     const NAMES: &'static [&'static str] = &["mla", "MultipathLatencyAnalyzer"];
+    const SPELLINGS: Spellings = SPELLINGS;
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let asked = options::read(words);

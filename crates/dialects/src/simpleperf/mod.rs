@@ -11,13 +11,26 @@ use std::fmt::Write as _;
 use self::options::{Asked, ClientOptions, ServerOptions};
 use self::screen::{ClientScreen, ServerScreen};
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::spelling::Spellings;
 
 /// The tool.
 #[derive(Debug)]
 pub enum Simpleperf {}
 
+/// What sentences of ours name, as its users do.
+const SPELLINGS: Spellings = &[
+    ("('pathscope server', or the program that --peer names)", "('simpleperf -s')"),
+    ("--simpleperf-port", "-p"),
+    ("--connections", "-P"),
+    ("--transfer", "-n"),
+    ("--duration", "-t"),
+    ("--listen", "-b"),
+    ("--port", "-p"),
+];
+
 impl Dialect for Simpleperf {
     const NAMES: &'static [&'static str] = &["simpleperf"];
+    const SPELLINGS: Spellings = SPELLINGS;
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         if words.is_empty() {
