@@ -129,9 +129,14 @@ pub(super) fn unmoved(
     network(format!("nothing has moved for {seconds} s after {moved}{awaited}"))
 }
 
-/// The same error, with what may be behind it where the two ends were not told the same: nobody says that elsewhere.
-pub(super) fn of_settings(error: &FlowError, settings: &str) -> FlowError {
-    FlowError { text: format!("{}; {settings}", error.text), ..error.clone() }
+/// The same error, with what may be behind it where the two ends were not told the same: nobody says that elsewhere. An end that closes before
+/// all has moved and been said has broken the rules there, since nothing but its close says that.
+pub(super) fn of_settings(error: FlowError, settings: &str, has_closed: bool) -> FlowError {
+    let kind = match error.kind {
+        FlowErrorKind::Network if has_closed && error.errno.is_none() => FlowErrorKind::Protocol,
+        kind => kind,
+    };
+    FlowError { kind, text: format!("{}; {settings}", error.text), ..error }
 }
 
 /// How much of what was agreed on was sent.

@@ -288,7 +288,10 @@ impl Machine for GoodputFlow {
     fn error(&self) -> Option<FlowError> {
         let error = self.receiver.error().or_else(|| self.sender.error())?;
         let agreed = self.farewell.as_ref().and_then(Farewell::by);
-        Some(agreed.map_or_else(|| error.clone(), |it| errors::of_settings(&error, it.settings)))
+        Some(match agreed {
+            Some(it) => errors::of_settings(error, it.settings, self.receiver.has_closed()),
+            None => error,
+        })
     }
 
     fn ended_at(&self) -> Option<Tick> {

@@ -183,6 +183,11 @@ impl Receiver {
         self.start_ns != NOT_STARTED
     }
 
+    /// Whether the other end has closed, and not broken, the connection.
+    pub(super) const fn has_closed(&self) -> bool {
+        self.closed
+    }
+
     pub(super) fn fail(&mut self, error: FlowError) {
         if self.error.is_none() {
             self.close = (error.kind != FlowErrorKind::Network).then_some(Close::Reset);

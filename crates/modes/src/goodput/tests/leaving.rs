@@ -133,6 +133,22 @@ fn a_time_limit_ends_what_only_one_end_knows_of() {
     }
 }
 
+/// Section 2.4 of ctsTraffic's reference.
+#[test]
+fn an_end_that_closes_too_early_has_broken_the_rules_and_one_that_resets_has_not() {
+    let at = Tick::from_nanos(7_654_321);
+    let kind = |action: Action| {
+        let mut sim = both(&plan(Pattern::Push, transfer(1 << 30)), DONE);
+        sim.at(at, action);
+        sim.run(LATE);
+        sim.server(FLOW).error().map(|error| error.kind)
+    };
+    let killed = Action::Kill { flow: FLOW, role: Role::Client };
+    assert_eq!(kind(killed), Some(FlowErrorKind::Protocol));
+    let broken = Action::Reset { flow: FLOW, errno: 104 };
+    assert_eq!(kind(broken), Some(FlowErrorKind::Network));
+}
+
 #[test]
 fn a_rate_whose_periods_are_longer_than_patience_is_no_standstill() {
     let pace = Pace { period_ns: Some(Period::from_secs(40)), ..Pace::default() };
