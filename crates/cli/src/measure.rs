@@ -8,7 +8,7 @@ use std::path::Path;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity;
 use pathscope_core::record::{Caveat, Host};
-use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
+use pathscope_dialects::screen::{End, Ending, Screen};
 use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
@@ -180,11 +180,7 @@ fn run(
         let own = (port, args.family());
         let addresses = target::destinations(&hosts, &local.unwrap_or_default(), own, &stop);
         let end = End::Client { hosts: &hosts, addresses: &addresses, port, tests: &tests.list };
-        let wall_unix_ns = kept.began_unix_ns();
-        let local_offset_s = pathscope_os::clock::local_offset_s(wall_unix_ns);
-        let beginning = Beginning { wall_unix_ns, local_offset_s, end };
-        let shown = Shown::begin(screen, &beginning, kept.began);
-        kept.show(shown.map_err(unmeasured)?);
+        kept.show(screen, end).map_err(unmeasured)?;
     }
     let request = Request {
         kind: kind.to_owned(),

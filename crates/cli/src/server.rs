@@ -7,7 +7,7 @@ use std::thread;
 
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
-use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
+use pathscope_dialects::screen::{End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
 use pathscope_os::readiness::Poller;
 use pathscope_os::{clock, cpus, memory};
@@ -23,7 +23,6 @@ use crate::daemon::{self, Role};
 use crate::files;
 use crate::journal::{self, Verbosity};
 use crate::lab::presence::{Presence, here};
-use crate::shown::Shown;
 use crate::{Trouble, labels, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends. With a screen, that shows what it serves.
@@ -82,10 +81,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         let own = args.accept.iter().flat_map(|kind| server.addresses_of(*kind));
         let addresses: Vec<SocketAddr> = server.addresses().chain(own).collect();
         let end = End::Server { addresses: &addresses };
-        let wall_unix_ns = kept.began_unix_ns();
-        let local_offset_s = clock::local_offset_s(wall_unix_ns);
-        let beginning = Beginning { wall_unix_ns, local_offset_s, end };
-        kept.show(Shown::begin(screen, &beginning, kept.began)?);
+        kept.show(screen, end)?;
     }
     end_after(args.time_limit, &stop)?;
     let quiet = args.verbosity.quiet;

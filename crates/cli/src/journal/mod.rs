@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
-use pathscope_dialects::screen::Wants;
+use pathscope_dialects::screen::{Beginning, End, Screen, Wants};
 use pathscope_modes::command::{Each, JournalArgs, JournalSubject, NamedFile};
 use pathscope_os::clock;
 use pathscope_run::records::journal::Journal;
@@ -60,7 +60,7 @@ impl Verbosity {
 pub struct Kept {
     writer: Writer,
     /// When times of entries begin.
-    pub began: Tick,
+    began: Tick,
 }
 
 /// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
@@ -116,14 +116,15 @@ impl Kept {
         Journal::begin(self.writer.sink(), self.began)
     }
 
-    /// The wall clock when times of entries began.
-    pub fn began_unix_ns(&self) -> u64 {
-        clock::wall_unix_ns().saturating_sub(clock::now().nanos_since(self.began))
-    }
-
-    /// Entries that come from now on are shown there, too.
-    pub fn show(&self, shown: Shown) {
-        self.writer.show(shown);
+    /// Shows on a screen that this end begins. Entries that come from now on are shown there, too.
+    pub fn show(&self, screen: Box<dyn Screen>, end: End<'_>) -> Result<(), Trouble> {
+        // When times of entries began.
+        let wall_unix_ns =
+            clock::wall_unix_ns().saturating_sub(clock::now().nanos_since(self.began));
+        let local_offset_s = clock::local_offset_s(wall_unix_ns);
+        let beginning = Beginning { wall_unix_ns, local_offset_s, end };
+        self.writer.show(Shown::begin(screen, &beginning, self.began)?);
+        Ok(())
     }
 
     /// Waits until all is written. What could not be, and where entries were shown.
