@@ -170,7 +170,7 @@ impl LagscopeScreen {
             }
             writeln!(out, "test interval (sec):\t\t {}", settings.interval_s)?;
             if let Some(ranges) = settings.histogram {
-                writeln!(out, "histogram report:\t\t\t enabled")?;
+                writeln!(out, "histogram report:\t\t enabled")?;
                 writeln!(out, "histogram 1st interval start at: {}", ranges.start_us)?;
                 writeln!(out, "histogram length of intervals:\t {}", ranges.width_us)?;
                 writeln!(out, "histogram count of intervals:\t {}", ranges.count)?;
