@@ -155,26 +155,29 @@ pub fn csv_tcp_info(connection: &Connection) -> String {
 
 /// How it ended, in a sentence.
 fn outcome(error: Option<&FlowError>) -> String {
-    match error {
-        None => "succeeded".to_owned(),
-        Some(error) => match error.kind {
-            FlowErrorKind::Network => format!("failed with the error {}", result(Some(error))),
-            FlowErrorKind::Unconfirmed => format!("ended, {}", plain(&error.text)),
-            FlowErrorKind::Data | FlowErrorKind::Protocol | FlowErrorKind::Unknown => {
-                format!("failed with the protocol error {}", result(Some(error)))
-            }
-        },
+    let Some(error) = error else { return "succeeded".to_owned() };
+    let text = line(&named(error));
+    match error.kind {
+        FlowErrorKind::Network => format!("failed with the error {text}"),
+        FlowErrorKind::Unconfirmed => format!("ended, {text}"),
+        FlowErrorKind::Data | FlowErrorKind::Protocol | FlowErrorKind::Unknown => {
+            format!("failed with the protocol error {text}")
+        }
     }
 }
 
 /// How it ended, in a cell: without commas.
 fn result(error: Option<&FlowError>) -> String {
-    let Some(error) = error else { return "Succeeded".to_owned() };
-    let text = plain(&error.text);
-    match (error.kind, error.errno.as_deref()) {
+    error.map_or_else(|| "Succeeded".to_owned(), |error| plain(&named(error)))
+}
+
+/// An error, with the name that it has there or on this system.
+fn named(error: &FlowError) -> String {
+    let FlowError { kind, text, errno } = error;
+    match (kind, errno.as_deref()) {
         (FlowErrorKind::Data, _) => "ErrorDataDidNotMatchBitPattern".to_owned(),
-        (_, Some(name)) if !text.contains(name) => format!("{}: {text}", plain(name)),
-        _ => text,
+        (_, Some(name)) if !text.contains(name) => format!("{name}: {text}"),
+        _ => text.clone(),
     }
 }
 
@@ -201,10 +204,23 @@ fn line(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
 }
 
-/// Text of one line without commas and quotes, as readers that split at commas want it.
+/// Text of one line without commas and quotes, as readers that split at commas want it: what a comma parts in a sentence a semicolon parts as
+/// well, and in a number nothing has to.
 fn plain(text: &str) -> String {
-    let fitting = |it: char| if it.is_control() || matches!(it, ',' | '"') { ' ' } else { it };
-    text.chars().map(fitting).collect()
+    let mut plain = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(it) = rest.next() {
+        match it {
+            ',' if before.is_ascii_digit() && rest.peek().is_some_and(char::is_ascii_digit) => {}
+            ',' => plain.push(';'),
+            '"' => plain.push('\''),
+            it if it.is_control() => plain.push(' '),
+            it => plain.push(it),
+        }
+        before = it;
+    }
+    plain
 }
 
 fn csv(cells: &[String]) -> String {

@@ -55,7 +55,7 @@ fn a_connection_has_a_line_when_it_begins_and_one_when_it_ends() {
     )));
     assert!(
         closed(&reset).starts_with(
-            "[1.234] TCP connection failed with the error ECONNRESET: the other end reset it  early : ["
+            "[1.234] TCP connection failed with the error ECONNRESET: the other end reset it, early : ["
         ),
         "{}",
         closed(&reset)
@@ -87,6 +87,9 @@ fn a_row_has_as_many_cells_as_there_are_columns_whatever_is_in_it() {
         assert_eq!(row.lines().count(), 1, "{row}");
         assert_eq!(cells(&csv_tcp_info(&connection(error))), cells(TCP_INFO));
     }
+    let text = "sent 9,999 bytes, \"more\" than it was to";
+    let row = csv_closed(&connection(Some((FlowErrorKind::Protocol, text, None))));
+    assert!(row.contains(",sent 9999 bytes; 'more' than it was to,"), "{row}");
     assert_eq!(cells(&csv_stream_closed(&stream())), cells(STREAMS));
     assert_eq!(
         csv_closed(&connection(None)),
@@ -117,7 +120,7 @@ fn what_the_kernel_does_not_say_is_absent_and_never_nothing() {
 fn an_identifier_of_the_other_end_computes_nothing() {
     let mut odd = connection(None);
     odd.facts.connection_id = Some("=1+1,2\u{1b}".to_owned());
-    assert!(csv_closed(&odd).ends_with(",'=1+1 2 \r\n"), "{}", csv_closed(&odd));
+    assert!(csv_closed(&odd).ends_with(",'=1+12 \r\n"), "{}", csv_closed(&odd));
     odd.facts = FlowFacts::default();
     let row = csv_closed(&odd);
     assert!(row.starts_with("1.234,0.0.0.0,0.0.0.0,0,0,0,0,"), "{row}");

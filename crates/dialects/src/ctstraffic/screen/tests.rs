@@ -176,7 +176,7 @@ fn what_ended_the_run_is_an_error_of_it() {
     assert!(text.starts_with("[26.357] no server answers, anywhere\n"), "{text}");
     assert!(text.contains("NetworkErrors [1]   ProtocolErrors [0]"), "{text}");
     let row =
-        format!("26.357,0.0.0.0,0.0.0.0,0,0,0,0,0,no server answers  anywhere,{}\r\n", rows::NO_ID);
+        format!("26.357,0.0.0.0,0.0.0.0,0,0,0,0,0,no server answers; anywhere,{}\r\n", rows::NO_ID);
     let mut written = [
         format!("{}{row}", rows::CONNECTIONS),
         "[26.357] no server answers, anywhere\n".to_owned(),
