@@ -27,7 +27,8 @@ use crate::session::driver::Carrier;
 
 /// More than any of them.
 const BUFFER_BYTES: usize = 64;
-/// A client asks again after half a second: what comes earlier is a copy, made on the way.
+/// A client asks again after half a second: what comes earlier is a copy, made on the way. What comes later is one of a caller whose
+/// stream is not over here, too, wherever that has got to.
 const SAME: Duration = Duration::from_millis(400);
 /// So many streams one address (IPv6: one /64) begins in a second.
 const MOST_PER_SECOND: u32 = 200;
@@ -40,6 +41,8 @@ const MOST_REMEMBERED: usize = 4_096;
 pub(super) struct Calls {
     near: Near,
     lately: HashMap<SocketAddr, Tick>,
+    /// Whose streams are not over, or have not begun yet: no more than there are sessions.
+    served: HashMap<SocketAddr, Inbox>,
     of_sites: HashMap<Origin, u32>,
     /// When the second began that is counted.
     since: Tick,
@@ -62,6 +65,7 @@ impl Calls {
         Self {
             near: Near::new(allowed),
             lately: HashMap::new(),
+            served: HashMap::new(),
             of_sites: HashMap::new(),
             since: Tick::ZERO,
             has_told_unstated: false,
@@ -73,9 +77,12 @@ impl Calls {
             self.since = now;
             self.of_sites.clear();
             self.lately.retain(|_, at| now.since(*at) < SAME);
+            self.served.retain(|_, session| session.is_read());
         }
+        // A session that is slow to begin has no socket yet that would hear a caller who asks again.
+        let is_served = self.served.get(&from).is_some_and(Inbox::is_read);
         let is_same = self.lately.get(&from).is_some_and(|&at| now.since(at) < SAME);
-        if is_same || self.lately.len() >= MOST_REMEMBERED {
+        if is_served || is_same || self.lately.len() >= MOST_REMEMBERED {
             return Verdict::Ignore;
         }
         let of_site = self.of_sites.entry(Origin::of(from.ip())).or_default();
@@ -85,6 +92,11 @@ impl Calls {
         *of_site += 1;
         self.lately.insert(from, now);
         Verdict::Answer
+    }
+
+    /// The stream of this caller is that of the session which reads this.
+    fn serve(&mut self, from: SocketAddr, session: Inbox) {
+        self.served.insert(from, session);
     }
 }
 
@@ -139,6 +151,7 @@ impl Serving<'_> {
         // Nobody else ever comes to it.
         let door = Door::default();
         door.enter();
+        self.calls.serve(from, inbox.0.clone());
         let here = from_link_of(from, SocketAddr::new(local, own.address.port()));
         inbox.0.post(SessionMessage::Attached {
             group: GroupId(0),
@@ -167,6 +180,8 @@ impl Serving<'_> {
 mod tests {
     use std::net::IpAddr;
 
+    use pathscope_os::Waker;
+
     use super::*;
 
     fn at(milliseconds: u64) -> Tick {
@@ -181,6 +196,23 @@ mod tests {
             [0, 1, 399, 516, 600].map(|ms| calls.judge(from, at(ms))).to_vec();
         let (yes, no) = (Verdict::Answer, Verdict::Ignore);
         assert_eq!(verdicts, [yes, no, no, yes, no]);
+    }
+
+    #[test]
+    fn who_asks_again_gets_no_second_stream_however_late_the_first_begins() {
+        let mut calls = Calls::new(&[]);
+        let from = "192.0.2.1:5000".parse().expect("an address");
+        assert_eq!(calls.judge(from, at(0)), Verdict::Answer);
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        calls.serve(from, inbox);
+        let again = [516, 1_032, 9_000].map(|ms| calls.judge(from, at(ms)));
+        assert_eq!(again, [Verdict::Ignore; 3]);
+        let other = "192.0.2.1:5001".parse().expect("an address");
+        assert_eq!(calls.judge(other, at(9_000)), Verdict::Answer);
+        drop(reader);
+        assert_eq!(calls.judge(from, at(9_001)), Verdict::Answer, "that stream is over");
+        calls.judge(other, at(10_000));
+        assert!(calls.served.is_empty(), "and forgotten");
     }
 
     #[test]
