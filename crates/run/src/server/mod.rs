@@ -369,9 +369,13 @@ impl<'scope> Serving<'scope> {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
                     let stream = socket.into_tcp_stream();
-                    let entropy = random::bytes()?;
-                    let joining = of.and_then(|peer| peer.accepted(from, entropy));
-                    match joining {
+                    let Some(peer) = of else {
+                        self.receive_guest(stream, from);
+                        continue;
+                    };
+                    // Where the system has none to draw, it is closed: others that are there go on.
+                    let Ok(entropy) = random::bytes() else { continue };
+                    match peer.accepted(from, entropy) {
                         Some(joining) => self.join(joining, stream, from),
                         None => self.receive_guest(stream, from),
                     }
