@@ -16,6 +16,7 @@
 
 pub mod across;
 mod amount;
+pub mod amounts;
 pub mod arrivals;
 pub mod assemble;
 pub mod assertion;

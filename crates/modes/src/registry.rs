@@ -1,11 +1,14 @@
 //! The modes, listed once: what a test can be, and where documents have what each end says of it.
 
 mod any;
+mod both;
 mod cost;
 
 use std::ops::Deref;
 
 pub use any::{AnyMode, Judged};
+pub(crate) use both::client_slices;
+pub use both::{Interval, Reports};
 
 use pathscope_core::counters::{HostActivity, HostCounters};
 use pathscope_core::id::Role;
@@ -15,8 +18,9 @@ use pathscope_core::tcp_look::TcpLook;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::Amounts;
 use crate::datagrams::DatagramsPlan;
-use crate::end::{EndFacts, EndedConnections, Hosts};
+use crate::end::{EndFacts, EndedConnections};
 use crate::figure::Group;
 use crate::finding::ModeFindings;
 use crate::flows::{Accumulate, AtEnd, Flow, Runs};
@@ -24,7 +28,10 @@ use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
 use crate::media::MediaPlan;
 use crate::multipath::MultipathPlan;
-use crate::results::{End, Ends, Presents, Results, Slice, Slices};
+use crate::results::{Presents, Results, Slice};
+
+/// What the mode of probes beside a load is called in documents.
+const PROBES: &str = "latency";
 
 /// The plan of probes beside a load.
 pub type ProbePlan = LatencyPlan;
@@ -243,7 +250,28 @@ macro_rules! modes {
             pub caveats: Vec<Caveat>,
         }
 
+        impl EndInterval {
+            /// What flows did in it, mode by mode, in numbers that can be added up over tests.
+            pub fn amounts(&self) -> impl Iterator<Item = (&'static str, Amounts)> {
+                [$(self.$field.as_ref().map(|own| {
+                    let amounts = <$plan as Results>::amounts_in(own, self.ended);
+                    (stringify!($field), amounts)
+                })),*].into_iter().flatten()
+            }
+        }
+
         impl EndReport {
+            /// The same of what they came to. Probes beside a load are of their own mode.
+            pub fn amounts(&self) -> impl Iterator<Item = (&'static str, Amounts)> {
+                let own = [$(self.$field.as_ref().map(|own| {
+                    let amounts = <$plan as Results>::amounts(own);
+                    (stringify!($field), amounts)
+                })),*];
+                let probe = self.probe.as_ref();
+                let probe = probe.map(|own| (PROBES, <ProbePlan as Results>::amounts(own)));
+                own.into_iter().chain([probe]).flatten()
+            }
+
             /// Takes half of what is told one by one, of every kind; counts stay exact.
             pub fn halve(&mut self) {
                 $(self.$field.iter_mut().for_each(<$plan as Results>::halve);)*
@@ -315,57 +343,6 @@ modes! {
     Multipath(MultipathPlan) as multipath;
 }
 
-/// One report interval as both ends saw it. The ends count from their own start, which differ by the
-/// time that word of it takes from client to server.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Interval {
-    /// Its number, from 0.
-    pub index: u64,
-    /// The client's end.
-    pub client: Option<EndInterval>,
-    /// The server's end.
-    pub server: Option<EndInterval>,
-}
-
-impl Interval {
-    /// What both ends say in it of the flows of a mode.
-    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M> {
-        Slices {
-            client: self.client.as_ref().map(EndInterval::slice::<M>),
-            server: self.server.as_ref().map(EndInterval::slice::<M>),
-        }
-    }
-
-    /// The client's word of it, or else the server's.
-    pub(crate) fn either(&self) -> Option<&EndInterval> {
-        self.client.as_ref().or(self.server.as_ref())
-    }
-}
-
-/// What both ends report, whatever was measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Reports<'a> {
-    /// The end that asked.
-    pub client: &'a EndReport,
-    /// The other; absent where its report never came.
-    pub server: Option<&'a EndReport>,
-    /// Their machines.
-    pub hosts: &'a Hosts,
-}
-
-impl<'a> Reports<'a> {
-    /// What they say of these flows; none where the client says nothing of them.
-    pub(crate) fn ends<M: Results>(
-        self,
-        of: fn(&'a EndReport) -> Option<&'a M::Report>,
-    ) -> Option<Ends<'a, M>> {
-        let end = |report: &'a EndReport| Some(End { own: of(report)?, facts: report.facts() });
-        let server = self.server.and_then(end);
-        Some(Ends { client: end(self.client)?, server, hosts: self.hosts })
-    }
-}
-
 impl EndInterval {
     /// What it says of the flows of a mode.
     pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M> {
@@ -390,9 +367,4 @@ impl EndReport {
             stood_still: self.stood_still.as_ref(),
         }
     }
-}
-
-/// The client's intervals, as they say something of a mode.
-pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M>> {
-    intervals.iter().filter_map(|interval| Some(interval.client.as_ref()?.slice::<M>())).collect()
 }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::amounts::Amounts;
 use crate::end::{EndFacts, EndedConnections, Hosts};
 use crate::figure::{Group, Heat, Point};
 use crate::mode::Mode;
@@ -160,6 +161,16 @@ pub trait Results: Mode + Sized {
     /// Payload that an end sent and received, in bytes; none where that is not what the mode is for.
     fn moved_bytes(_report: &Self::Report) -> Option<u64> {
         None
+    }
+
+    /// What an end's flows did in an interval, beside how connections ended that follow one another.
+    fn amounts_in(_interval: &Self::Interval, _ended: Option<EndedConnections>) -> Amounts {
+        Amounts::default()
+    }
+
+    /// What they came to.
+    fn amounts(_report: &Self::Report) -> Amounts {
+        Amounts::default()
     }
 
     /// Takes half of what is told one by one from a report that is too long; counts stay exact.

@@ -8,6 +8,8 @@ use super::findings::{self, DatagramsCaveat, DatagramsCheck};
 use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, together, verdict,
 };
+use crate::amounts::{Amounts, Moved};
+use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::load::Verify;
 use crate::results::{BesideOthers, Ends, Results, Slice};
@@ -28,6 +30,29 @@ impl Results for DatagramsPlan {
 
     fn moved_bytes(report: &DatagramsReport) -> Option<u64> {
         Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
+    fn amounts_in(interval: &DatagramsInterval, _: Option<EndedConnections>) -> Amounts {
+        let moved = |datagrams, bytes| Moved { bytes, datagrams, pings: 0 };
+        let sent = moved(interval.sent, interval.sent_bytes);
+        let received = moved(interval.received, interval.received_bytes);
+        Amounts { sent, received, ..Amounts::default() }
+    }
+
+    /// Of what flows beyond those failed that are told one by one is not known.
+    fn amounts(report: &DatagramsReport) -> Amounts {
+        let moved = |datagrams, bytes| Moved { bytes, datagrams, pings: 0 };
+        let errors = report.flows.iter().map(|flow| flow.error.as_ref());
+        let told = errors.fold(Amounts::default(), Amounts::with_error);
+        Amounts {
+            sent: moved(report.sent, report.sent_bytes),
+            received: moved(report.received, report.received_bytes),
+            ended: EndedConnections {
+                completed: report.completed,
+                failed: report.failed,
+                ..told.ended
+            },
+        }
     }
 
     /// It is never cut: at most 1,000 flows are told one by one.

@@ -9,6 +9,8 @@ use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, together, verdict::verdict,
 };
+use crate::amounts::{Amounts, Moved};
+use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::load::Verify;
 use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
@@ -29,6 +31,27 @@ impl Results for GoodputPlan {
 
     fn moved_bytes(report: &GoodputReport) -> Option<u64> {
         Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
+    fn amounts_in(interval: &GoodputInterval, ended: Option<EndedConnections>) -> Amounts {
+        let moved = |bytes| Moved { bytes, ..Moved::default() };
+        let (sent, received) = (moved(interval.sent_bytes), moved(interval.received_bytes));
+        Amounts { sent, received, ended: ended.unwrap_or_default() }
+    }
+
+    fn amounts(report: &GoodputReport) -> Amounts {
+        let moved = |bytes| Moved { bytes, ..Moved::default() };
+        Amounts {
+            sent: moved(report.sent_bytes),
+            received: moved(report.received_bytes),
+            ended: EndedConnections {
+                completed: report.completed,
+                failed: report.failed,
+                network: report.failures.network,
+                data: report.failures.data,
+                protocol: report.failures.protocol,
+            },
+        }
     }
 
     fn halve(report: &mut GoodputReport) {

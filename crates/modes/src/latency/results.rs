@@ -7,6 +7,8 @@ use pathscope_core::stats::Trend;
 use super::figures::{GROUP, LOADED};
 use super::findings::{LatencyCaveat, LatencyCheck};
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats};
+use crate::amounts::{Amounts, Moved};
+use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 
@@ -33,6 +35,18 @@ impl Results for LatencyPlan {
     fn failure(report: &LatencyReport) -> Option<String> {
         let error = report.error.as_ref()?;
         Some(format!("its connection failed: {}", error.text))
+    }
+
+    fn amounts_in(interval: &LatencyInterval, _: Option<EndedConnections>) -> Amounts {
+        let moved = |pings| Moved { pings, ..Moved::default() };
+        let (sent, received) = (moved(interval.sent), moved(interval.received));
+        Amounts { sent, received, ..Amounts::default() }
+    }
+
+    fn amounts(report: &LatencyReport) -> Amounts {
+        let moved = |pings| Moved { pings, ..Moved::default() };
+        let (sent, received) = (moved(report.sent), moved(report.received));
+        Amounts { sent, received, ..Amounts::default() }.with_error(report.error.as_ref())
     }
 
     fn halve(report: &mut LatencyReport) {

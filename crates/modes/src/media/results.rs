@@ -7,6 +7,8 @@ use pathscope_core::stats::Distribution;
 use super::figures::GROUP;
 use super::findings::{self, MediaCaveat, MediaCheck};
 use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, verdict};
+use crate::amounts::{Amounts, Moved};
+use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::results::{Ends, Results, Slice};
 
@@ -28,6 +30,30 @@ impl Results for MediaPlan {
 
     fn moved_bytes(report: &MediaReport) -> Option<u64> {
         Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
+    fn amounts_in(interval: &MediaInterval, _: Option<EndedConnections>) -> Amounts {
+        let moved = |datagrams, bytes| Moved { bytes, datagrams, pings: 0 };
+        let sent = moved(interval.sent_datagrams, interval.sent_bytes);
+        let received = moved(interval.received_datagrams, interval.received_bytes);
+        Amounts { sent, received, ..Amounts::default() }
+    }
+
+    /// Of what streams beyond those failed that are told one by one is not known.
+    fn amounts(report: &MediaReport) -> Amounts {
+        let moved = |datagrams, bytes| Moved { bytes, datagrams, pings: 0 };
+        let errors = report.streams.iter().map(|stream| stream.error.as_ref());
+        let told = errors.fold(Amounts::default(), Amounts::with_error);
+        let streams = (report.streams.len() as u64).saturating_add(report.streams_omitted);
+        Amounts {
+            sent: moved(report.sent_datagrams, report.sent_bytes),
+            received: moved(report.received_datagrams, report.received_bytes),
+            ended: EndedConnections {
+                completed: streams.saturating_sub(report.failed),
+                failed: report.failed,
+                ..told.ended
+            },
+        }
     }
 
     fn halve(report: &mut MediaReport) {

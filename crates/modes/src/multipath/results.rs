@@ -7,7 +7,12 @@ use pathscope_core::stats::Distribution;
 use super::figures::GROUP;
 use super::findings::{MultipathCaveat, MultipathCheck};
 use super::losses::LossesOverTime;
-use super::{MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats};
+use super::{
+    MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathInterval, PathReport,
+    caveats,
+};
+use crate::amounts::{Amounts, Moved};
+use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::results::{Ends, Results, Slice};
 
@@ -22,6 +27,24 @@ impl Results for MultipathPlan {
 
     fn has_moved(interval: &MultipathInterval) -> bool {
         interval.paths.iter().any(|path| path.received > 0)
+    }
+
+    fn amounts_in(interval: &MultipathInterval, _: Option<EndedConnections>) -> Amounts {
+        let sum = |count: fn(&PathInterval) -> u64| Moved {
+            datagrams: interval.paths.iter().map(count).fold(0, u64::saturating_add),
+            ..Moved::default()
+        };
+        let (sent, received) = (sum(|path| path.sent), sum(|path| path.received));
+        Amounts { sent, received, ..Amounts::default() }
+    }
+
+    fn amounts(report: &MultipathReport) -> Amounts {
+        let sum = |count: fn(&PathReport) -> u64| Moved {
+            datagrams: report.paths.iter().map(count).fold(0, u64::saturating_add),
+            ..Moved::default()
+        };
+        let (sent, received) = (sum(|path| path.sent), sum(|path| path.received));
+        Amounts { sent, received, ..Amounts::default() }.with_error(report.error.as_ref())
     }
 
     fn halve(report: &mut MultipathReport) {
