@@ -14,8 +14,8 @@ use pathscope_os::{clock, cpus, memory};
 use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_peers::peer::Listener;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Stated, Threads};
-use pathscope_run::stop::Stop;
+use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Stated, Threads, Totals};
+use pathscope_run::stop::{self, Stop};
 
 use crate::args::ServerArgs;
 use crate::background::Background;
@@ -58,6 +58,9 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         }
     };
     stop.on_signals(tell).map_err(trouble)?;
+    let totals = Arc::<Totals>::default();
+    let asked = Arc::clone(&totals);
+    stop::on_question(move || asked.ask()).map_err(trouble)?;
     let settings = Settings {
         listen: addresses(&args.listen),
         port: args.port,
@@ -71,6 +74,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
+        totals: Arc::clone(&totals),
         warn: is_quiet.then_some(terminal::say),
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
         allow: args.allow.clone(),

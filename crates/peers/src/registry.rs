@@ -48,7 +48,7 @@ pub enum Reception {
 macro_rules! peers {
     ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty) as $field:ident;)*) => {
         /// Who is at the other end, a variant for each kind.
-        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum PeerKind {
             $($(#[doc = $meaning])* $kind,)*
         }

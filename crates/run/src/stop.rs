@@ -7,7 +7,7 @@ use std::time::Duration;
 use pathscope_core::quantity::duration_ns;
 use pathscope_os::signals;
 use pathscope_os::wake::Waker;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -203,6 +203,16 @@ impl Stop {
         };
         threads::spawn("signals", hear).map(drop)
     }
+}
+
+/// Does this whenever somebody asks with `SIGUSR1` how it goes.
+pub fn on_question(answer: impl Fn() + Send + 'static) -> Result<(), RunError> {
+    if signals::is_ignored(SIGUSR1) {
+        return Ok(());
+    }
+    let signals = Signals::new([SIGUSR1]);
+    let mut signals = signals.map_err(RunError::system("cannot listen for signals"))?;
+    threads::spawn("questions", move || signals.forever().for_each(|_| answer())).map(drop)
 }
 
 #[cfg(test)]

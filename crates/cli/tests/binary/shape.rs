@@ -157,6 +157,12 @@ fn a_server_serves_so_many_connections_and_ends() {
     assert_eq!(refused.len(), 8);
     assert!(refused.iter().all(|error| error.kind == FlowErrorKind::Network));
     server.running.await_stderr("--exit-after");
+    // Those that were refused are none of those that were served.
+    let totals = server.running.await_stderr("served native goodput");
+    assert!(
+        totals.ends_with("in 12,288 bytes, out nothing; 12 flows completed, 0 failed"),
+        "{totals}"
+    );
     server.running.finish().exits(0);
 
     // A run without an end is ended by it.

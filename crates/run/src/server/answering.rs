@@ -4,11 +4,10 @@
 mod clients;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
 use pathscope_core::Tick;
-use pathscope_core::network::Network;
 use pathscope_os::clock;
 use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::readiness::{Interest, Poller};
@@ -18,9 +17,11 @@ use pathscope_peers::peer::{OwnDatagrams, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
 use self::clients::{Clients, Verdict};
+use super::Settings;
 use super::listening::OwnListening;
 use super::log_limit::ServerLog;
 use super::near::Near;
+use super::totals::Echoes;
 use crate::error::RunError;
 
 /// Datagrams taken before it is looked whether the server ends.
@@ -68,7 +69,7 @@ impl Drop for Ends<'_> {
 pub(super) fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     listening: &'scope [OwnListening],
-    allowed: &[Network],
+    settings: &Settings,
     (log, ending): (ServerLog<'scope>, &'scope Ending),
 ) -> Result<(), RunError> {
     for OwnListening { peer, datagrams, .. } in listening {
@@ -85,7 +86,8 @@ pub(super) fn start<'scope>(
             waker,
             ending,
             log,
-            near: Near::new(allowed),
+            near: Near::new(&settings.allow),
+            echoes: settings.totals.answers(*peer),
             clients: Clients::default(),
         };
         let thread = Builder::new().name("answers".to_owned());
@@ -116,6 +118,8 @@ struct Answering<'server> {
     log: ServerLog<'server>,
     near: Near,
     clients: Clients,
+    /// What the server's totals have of them.
+    echoes: Arc<Echoes>,
 }
 
 impl PeerVisitor for Answering<'_> {
@@ -171,10 +175,14 @@ impl Answering<'_> {
         match self.clients.heard(remote, now) {
             Verdict::Answer => {}
             Verdict::Begins => {
+                Echoes::count(&self.echoes.clients);
                 self.log.on_stranger(remote, "its datagrams are echoed");
             }
-            Verdict::TooMany | Verdict::Full { is_told: true } => return,
+            Verdict::TooMany | Verdict::Full { is_told: true } => {
+                return Echoes::count(&self.echoes.left_out);
+            }
             Verdict::Full { is_told: false } => {
+                Echoes::count(&self.echoes.left_out);
                 let line =
                     "not answered, since as many clients are there as this server echoes for";
                 return self.log.on_stranger(remote, line);
@@ -183,5 +191,6 @@ impl Answering<'_> {
         // What the system does not take now is lost, as on any path.
         let is_sent = datagrams::send(self.socket, bytes, remote, local).is_ok();
         self.clients.answered(remote, is_sent);
+        Echoes::count(if is_sent { &self.echoes.sent } else { &self.echoes.left_out });
     }
 }

@@ -18,6 +18,7 @@ mod pending;
 mod session;
 mod sessions;
 mod shares;
+mod totals;
 
 use std::fmt::Display;
 use std::net::{SocketAddr, TcpStream};
@@ -48,6 +49,7 @@ use pathscope_peers::registry::{Challenger, Greeting, PeerKind, Purpose};
 pub use embedded::Embedded;
 pub use log_limit::LogLimit;
 pub use shares::{Descriptors, Threads};
+pub use totals::Totals;
 
 use crate::connect::origins::from_link_of;
 use crate::error::RunError;
@@ -94,6 +96,8 @@ pub struct Settings {
     pub exit_after: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
+    /// What it has served, which whoever runs it may ask for.
+    pub totals: Arc<Totals>,
     /// How it says what whoever runs it has to know, where what else it says is not shown.
     pub warn: Option<fn(&str)>,
     /// Whether there is no listener but those that kinds have for themselves.
@@ -166,9 +170,11 @@ impl Server {
         std::thread::scope(|scope| {
             let _ends = ending.with_this();
             let mut serving = Serving::new(&self, scope, stop, log)?;
-            answering::start(scope, &self.own, &self.settings.allow, (log, &ending))?;
+            answering::start(scope, &self.own, &self.settings, (log, &ending))?;
             self.tell_of_itself(log);
-            serving.until_stopped()
+            serving.until_stopped()?;
+            self.settings.totals.lines().iter().for_each(|line| log.own(line));
+            Ok(())
         })
     }
 
@@ -238,6 +244,7 @@ impl<'scope> Serving<'scope> {
         poller.add(&waker, WORD, Interest::INPUT)?;
         let hearing = stop.wake(&waker);
         log.log_limit.wake(waker.clone());
+        settings.totals.begin(&waker);
         for (key, listening) in (FIRST_DATAGRAMS..).zip(listening) {
             // Clients here speak first: one that is accepted with its words is a guest for no time. Where the kernel knows no such
             // thing, those that come at once wait for places.
@@ -335,6 +342,7 @@ impl<'scope> Serving<'scope> {
             self.guests.dismiss_late(clock::now());
             self.farewells.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
+            self.tell_totals_if_asked();
             if self.sessions.is_done() {
                 log.own("all connections that were to be served are served (--exit-after): ending");
                 return Ok(());
@@ -355,6 +363,15 @@ impl<'scope> Serving<'scope> {
         // Until then nobody's connection is closed from here: a word that was told could be lost.
         self.sessions.await_all();
         Ok(())
+    }
+
+    /// Somebody who asks by a signal is told, also where nothing else is said.
+    fn tell_totals_if_asked(&self) {
+        let Settings { totals, .. } = &self.sessions.settings;
+        if totals.take_asked() {
+            let tell = self.log.warn.unwrap_or(self.log.say);
+            totals.lines().iter().for_each(|line| tell(line));
+        }
     }
 
     /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
@@ -510,6 +527,7 @@ impl<'scope> Serving<'scope> {
     /// People at the server are told of a client that has no session.
     fn tell_refused(&self, why: &dyn Display, from: SocketAddr) {
         let line = format!("refused, since {why}");
+        self.sessions.settings.totals.refuse();
         self.log.on_stranger(from, &line);
         self.sessions.settings.journal.trouble(Some(from.to_string()), line);
     }

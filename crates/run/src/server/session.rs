@@ -6,7 +6,7 @@ use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
 use pathscope_flow::Credentials;
 use pathscope_modes::groups::Test;
-use pathscope_modes::registry::{EndReport, Plan};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
@@ -18,6 +18,7 @@ use super::hosts::{Session, Turn};
 use super::log_limit::ServerLog;
 use super::needs::Needs;
 use super::sessions::Admission;
+use super::totals::{Account, Ended};
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
@@ -33,11 +34,13 @@ pub(super) fn begin<'server>(
     hosted: Hosted,
     (stop, log): (&Stop, ServerLog<'server>),
 ) -> Result<Box<dyn Session + 'server>, RunError> {
-    greeting.visit(Beginning { admission, carrier, stated, hosted, stop, log })
+    let account = Account::begin(&admission.sessions.settings.totals, greeting.kind());
+    greeting.visit(Beginning { account, admission, carrier, stated, hosted, stop, log })
 }
 
 /// A session before it is known in which dialogue.
 struct Beginning<'stop, 'server> {
+    account: Account,
     admission: Admission,
     carrier: Carrier,
     /// The test that such clients run, where its operator has stated one.
@@ -51,7 +54,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
     type Output = Result<Box<dyn Session + 'server>, RunError>;
 
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output {
-        let Self { admission, carrier, stated, hosted, stop, log } = self;
+        let Self { account, admission, carrier, stated, hosted, stop, log } = self;
         let mut host = admission.sessions.settings.here.clone();
         host.network.interface = interface_of(carrier.local());
         let journal = &admission.sessions.settings.journal;
@@ -71,6 +74,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let name = driver.dialogue.session();
         name.iter().for_each(|&name| admission.sessions.live(name, driver.inbox.clone()));
         let end = ServerEnd {
+            account,
             admission,
             log,
             name,
@@ -84,7 +88,14 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             lingering: Leftover::default(),
         };
         let (has_begun, ended) = (false, None);
-        Ok(Box::new(Running { driver, end, has_begun, ended, _hearing: hearing }))
+        Ok(Box::new(Running {
+            driver,
+            end,
+            has_begun,
+            ended,
+            stop: stop.clone(),
+            _hearing: hearing,
+        }))
     }
 }
 
@@ -96,12 +107,14 @@ struct Running<'server, D> {
     has_begun: bool,
     /// How its dialogue ended. What flows came to that ran is awaited then.
     ended: Option<Result<(), RunError>>,
+    /// Whether the server ends.
+    stop: Stop,
     _hearing: Hearing,
 }
 
 impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
     fn turn(&mut self, is_ready: bool) -> Turn {
-        let Self { driver, end, has_begun, ended, .. } = self;
+        let Self { driver, end, has_begun, ended, stop, .. } = self;
         let mut has_attended = false;
         while ended.is_none() {
             // What the dialogue asks for at its beginning comes before any word: that may be of a connection which is to be its flow's.
@@ -124,12 +137,22 @@ impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
             return Turn::Until(until);
         }
         end.forget();
-        Turn::Over(ended.take().unwrap_or(Ok(())))
+        let result = ended.take().unwrap_or(Ok(()));
+        // Whoever is cut off by the end of the server has done nothing wrong.
+        let is_ending = stop.reason().is_some();
+        end.account.close(match &result {
+            Ok(()) => Ended::Well,
+            Err(_) if is_ending => Ended::Cut,
+            Err(_) => Ended::Badly,
+        });
+        Turn::Over(result)
     }
 }
 
 /// The server's end of one session.
 struct ServerEnd<'server> {
+    /// What it adds to the server's totals: before its place is given back, by which a server that ends knows that it is over.
+    account: Account,
     admission: Admission,
     log: ServerLog<'server>,
     /// By what it is found when its client comes back.
@@ -184,25 +207,8 @@ impl ServerEnd<'_> {
         self.admission.take_memory(self.needs.memory(self.held_bytes))
     }
 
-    /// No more than this is needed of what was taken.
-    fn keep(&mut self, needs: Needs) {
-        self.needs = needs;
-        // Less is always given. What is said about a test leaves by and by, and may be more than what is granted without one: it
-        // was taken.
-        let _ = self.take();
-    }
-}
-
-/// However it ends, by a fault of ours too: nobody is awaited for it any more.
-impl Drop for ServerEnd<'_> {
-    fn drop(&mut self) {
-        self.bury();
-        self.forget();
-    }
-}
-
-impl End for ServerEnd<'_> {
-    fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+    /// Has all there that a test's sockets need.
+    fn prepare(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
         let RunningTest { test, sockets, groups, .. } = &*running;
         let (credentials, _) = *sockets;
         self.admission.sessions.check_served()?;
@@ -226,9 +232,36 @@ impl End for ServerEnd<'_> {
             self.keep(Needs::default());
             return Err(error);
         }
-        let RunningTest { test, groups, .. } = &*running;
+        Ok(())
+    }
+
+    /// No more than this is needed of what was taken.
+    fn keep(&mut self, needs: Needs) {
+        self.needs = needs;
+        // Less is always given. What is said about a test leaves by and by, and may be more than what is granted without one: it
+        // was taken.
+        let _ = self.take();
+    }
+}
+
+/// However it ends, by a fault of ours too: nobody is awaited for it any more.
+impl Drop for ServerEnd<'_> {
+    fn drop(&mut self) {
+        self.bury();
+        self.forget();
+    }
+}
+
+impl End for ServerEnd<'_> {
+    fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        if let Err(error) = self.prepare(running, inbox) {
+            self.account.refuse();
+            return Err(error);
+        }
+        let RunningTest { test, groups, sockets: (credentials, _), .. } = &*running;
+        self.account.test_begins(test.plan.name());
         let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
-        self.admission.sessions.hold(credentials, held.collect());
+        self.admission.sessions.hold(*credentials, held.collect());
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let told = (self.served_as)(test).unwrap_or_else(|| test.plan.subtitle());
         self.log.on_stranger(self.admission.from, &told);
@@ -252,7 +285,14 @@ impl End for ServerEnd<'_> {
         }
     }
 
+    fn interval(&mut self, whose: Role, interval: Box<EndInterval>) {
+        if whose == Role::Server {
+            self.account.interval(&interval);
+        }
+    }
+
     fn report(&mut self, whose: Role, report: Box<EndReport>) {
+        self.account.report(whose, &report);
         if whose == Role::Client {
             self.forget();
         } else if let Some(line) = self.tested.take().and_then(|plan| plan.failure_of(&report)) {
@@ -270,6 +310,7 @@ impl End for ServerEnd<'_> {
 
     fn test_over(&mut self, leftover: Leftover) {
         self.forget();
+        self.account.test_over();
         self.lingering = leftover;
         let Needs { files, files_elsewhere, threads, .. } = self.needs;
         // Those that have tables of their own stay for as long as what is open there does.
