@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use pathscope_core::error::Failure;
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
 use pathscope_dialects::screen::{End, Ending, Screen};
@@ -24,6 +25,9 @@ use crate::files;
 use crate::journal::{self, Verbosity};
 use crate::lab::presence::{Presence, here};
 use crate::{Trouble, labels, terminal};
+
+/// Why a server stops whose time is over.
+const TIME_LIMIT: &str = "--time-limit";
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends. With a screen, that shows what it serves.
 pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), Trouble> {
@@ -110,7 +114,15 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     let failure = served.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
     let ending = Ending { document: None, failure, wall_unix_ns: clock::wall_unix_ns() };
     let unseen = shown.and_then(|shown| shown.finish(&ending));
-    Trouble::conclude(served, unseen.or(incomplete))
+    // A screen has told of each.
+    Trouble::conclude(served.or_else(|| failures(&stop, &totals)), unseen.or(incomplete))
+}
+
+/// What failed of all that was served, where the server has ended by itself: whoever ends it has not waited for how it goes.
+fn failures(stop: &Stop, totals: &Totals) -> Option<Trouble> {
+    let by_itself = stop.reason().is_none_or(|reason| reason == TIME_LIMIT);
+    let failures = by_itself.then(|| totals.failures()).flatten();
+    failures.map(|text| Trouble::new(Failure::Check, text))
 }
 
 /// How clients of other programs are served.
@@ -194,7 +206,7 @@ fn end_after(limit: Option<Period>, stop: &Stop) -> Result<(), Trouble> {
     let wait = move || {
         // Where it cannot wait, it ends sooner.
         let _ = poller.wait(&mut Vec::new(), Some(limit.duration()));
-        stop.request("--time-limit");
+        stop.request(TIME_LIMIT);
     };
     let waiting = thread::Builder::new().name("time limit".to_owned()).spawn(wait);
     waiting.map(drop).map_err(Trouble::no_thread)

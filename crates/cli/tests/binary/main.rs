@@ -69,5 +69,6 @@ mod streams_of_others;
 mod stuck;
 mod tables;
 mod targets;
+mod totals;
 mod trouble;
 mod weaknesses;
