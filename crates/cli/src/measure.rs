@@ -3,18 +3,19 @@
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity;
 use pathscope_core::record::{Caveat, Host};
 use pathscope_dialects::screen::{End, Ending, Screen};
-use pathscope_modes::command::{Facts, Prepared, Refusal};
+use pathscope_modes::command::{Facts, Machine, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::presentation::presentation;
-use pathscope_os::{OsError, routes};
+use pathscope_os::{OsError, address, routes};
 use pathscope_peers::peer::Control;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::client::{self, Request};
@@ -44,8 +45,13 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
     let report_every = args.report_every;
     let server = ServerKind { args: &args, command: kind, found: OnceCell::new() };
     let has_probes = |hosts: &[String]| Ok(server.of(hosts)?.control() == Control::Connection);
-    let facts =
-        Facts { report_every, random: &random, interfaces: &interfaces, has_probes: &has_probes };
+    let facts = Facts {
+        report_every,
+        random: &random,
+        interfaces: &interfaces,
+        machine: &Here,
+        has_probes: &has_probes,
+    };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
     let Prepared { hosts, tests, announcement, files: own } = prepared;
     let peer = server.of(&hosts)?;
@@ -110,6 +116,20 @@ impl ServerKind<'_> {
                 Ok(*self.found.get_or_init(|| found))
             }
         }
+    }
+}
+
+/// The machine on which this runs.
+struct Here;
+
+impl Machine for Here {
+    fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Refusal> {
+        let addresses = address::resolve(name, 0).map_err(|error| refusal(&error))?;
+        Ok(addresses.into_iter().map(|address| address.ip()).collect())
+    }
+
+    fn interface(&self, number: &str) -> Result<String, Refusal> {
+        address::interface_name(number).map_err(|error| refusal(&error))
     }
 }
 

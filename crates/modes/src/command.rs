@@ -1,6 +1,7 @@
 //! What is asked of a subcommand that measures: what its words come to, and which files they name. Not the words of the
 //! binary itself, nor how files are written. A mode's own subcommand is in its folder; `commands` lists them all.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -29,8 +30,18 @@ pub struct Facts<'binary> {
     pub random: &'binary dyn Fn() -> Result<u64, Refusal>,
     /// Counts the interfaces that could be a path.
     pub interfaces: &'binary dyn Fn() -> Result<usize, Refusal>,
+    /// This machine, where it is to be asked what names of its own stand for.
+    pub machine: &'binary dyn Machine,
     /// Whether these servers can tell connections that are probes from those of a load.
     pub has_probes: &'binary dyn Fn(&[String]) -> Result<bool, Refusal>,
+}
+
+/// A machine that knows what its own names stand for.
+pub trait Machine {
+    /// All addresses of a name; none never.
+    fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Refusal>;
+    /// The name of the interface that has this number.
+    fn interface(&self, number: &str) -> Result<String, Refusal>;
 }
 
 /// Why a subcommand cannot begin.
@@ -40,6 +51,14 @@ pub struct Refusal {
     pub failure: Failure,
     /// What is wrong, and what to do.
     pub text: String,
+}
+
+impl Refusal {
+    /// The same, of what this option was given.
+    #[must_use]
+    pub fn of(self, option: &str) -> Self {
+        Self { text: format!("{option}: {}", self.text), ..self }
+    }
 }
 
 impl From<PlanError> for Refusal {

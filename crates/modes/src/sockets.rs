@@ -1,15 +1,19 @@
 //! What a test asks of its sockets, for any mode: stated by the client, set at both ends where it concerns
 //! both.
 
+mod own;
+
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use clap::Args;
 use pathscope_core::quantity::{Bytes, Period, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::own::OwnAddress;
+pub(crate) use self::own::{interface_of, own_place, settle};
+use crate::command::{Machine, Refusal};
 use crate::limits::{self, PlanError};
 use crate::span::Span;
 
@@ -42,53 +46,6 @@ pub struct SocketPlan {
     /// Where a port of these is taken, a connection over TCP has whichever the system chooses.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub source_port_fallback: bool,
-}
-
-/// An address of this end as typed: a link-local one may say which link it is of, as `fe80::1%eth0`; a star is any.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OwnAddress {
-    /// None: whichever the system chooses.
-    address: Option<IpAddr>,
-    interface: Option<String>,
-}
-
-impl FromStr for OwnAddress {
-    type Err = String;
-
-    fn from_str(typed: &str) -> Result<Self, String> {
-        if typed == "*" {
-            return Ok(Self { address: None, interface: None });
-        }
-        let bare = typed.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(typed);
-        let (address, interface) = match bare.split_once('%') {
-            Some((address, interface)) => (address, Some(interface.to_owned())),
-            None => (bare, None),
-        };
-        let parsed = address.parse().map(|address: IpAddr| address.to_canonical());
-        match parsed {
-            Ok(address) if interface.is_none() || address.is_ipv6() => {
-                Ok(Self { address: Some(address), interface })
-            }
-            _ => Err(format!(
-                "'{}' is no address; write 192.0.2.1, 2001:db8::1 or fe80::1%eth0",
-                shown(typed)
-            )),
-        }
-    }
-}
-
-/// Where this end's sockets stand: its addresses, and the interface that was named, by itself or behind an address.
-pub(crate) fn own_place(
-    bind: Vec<OwnAddress>,
-    interface: Option<String>,
-) -> Result<(Vec<IpAddr>, Option<String>), PlanError> {
-    let mut links = bind.iter().filter_map(|own| own.interface.as_ref());
-    let named = interface.or_else(|| links.next().cloned());
-    let is_torn = links.any(|link| Some(link) != named.as_ref());
-    let advice = "all sockets of a test are on one interface: name one";
-    let both = ["one interface", "another in --bind ADDRESS%INTERFACE"];
-    limits::not_both(both, is_torn, advice)?;
-    Ok((bind.into_iter().filter_map(|own| own.address).collect(), named))
 }
 
 /// Ports, both ends of the range included.
@@ -150,10 +107,11 @@ pub struct SocketArgs {
     /// Hold small segments back until others are acknowledged, at both ends
     #[arg(long)]
     pub nagle: bool,
-    /// Interface of this end
+    /// Interface of this end, by its name or its number
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// Address of this end; may be given several times, and connections take them in turns; '*': whichever the system chooses
+    /// Address of this end, or a name that has some; may be given several times, and connections take all of them in turns; '*': whichever
+    /// the system chooses
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Vec<OwnAddress>,
     /// Port of this end, or a range
@@ -169,6 +127,11 @@ pub struct SocketArgs {
 }
 
 impl SocketArgs {
+    /// Asks what names of this end and numbers of its interfaces stand for.
+    pub(crate) fn settle(&mut self, machine: &dyn Machine) -> Result<(), Refusal> {
+        settle(&mut self.bind, &mut self.interface, machine)
+    }
+
     /// The plan that these words make.
     pub fn into_plan(self) -> Result<SocketPlan, PlanError> {
         let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
@@ -297,7 +260,8 @@ mod tests {
             let error = of(words).expect_err(words).to_string();
             assert!(error.contains("--bind ADDRESS%INTERFACE"), "{words}: {error}");
         }
-        for typed in ["192.0.2.1%eth0", "*%eth0", "**", "here", "", "192.0.2.1:80", "h\n"] {
+        for typed in ["192.0.2.1%eth0", "*%eth0", "here%eth0", "", "192.0.2.1:80", "192.0.2", "h\n"]
+        {
             let error = typed.parse::<OwnAddress>().expect_err(typed);
             assert!(error.contains("is no address") && !error.contains('\n'), "{typed}: {error}");
         }

@@ -4,6 +4,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
+use crate::routes::Interface;
 use crate::{OsError, routes};
 
 /// Every address of `host`, in the order of the system's resolver (RFC 6724), each once. An IPv6 address may say which
@@ -12,7 +13,8 @@ pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, OsError> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let failed = |source| OsError::Resolve { host: host.to_owned(), source };
     if let Some((address, link)) = of_link(bare) {
-        let address = SocketAddrV6::new(address, port, 0, link_number(link).map_err(failed)?);
+        let address =
+            SocketAddrV6::new(address, port, 0, interface_of(link).map_err(failed)?.index);
         return Ok(vec![address.into()]);
     }
     let mut addresses: Vec<SocketAddr> = Vec::new();
@@ -36,15 +38,23 @@ fn of_link(host: &str) -> Option<(Ipv6Addr, &str)> {
     Some((address.parse().ok()?, link))
 }
 
-/// The number of an interface that was named, or numbered.
-fn link_number(link: &str) -> io::Result<u32> {
+/// What an interface is called that was named, or numbered.
+pub fn interface_name(typed: &str) -> Result<String, OsError> {
+    let found = interface_of(typed);
+    found
+        .map(|interface| interface.name)
+        .map_err(|source| OsError::Interface { name: typed.to_owned(), source })
+}
+
+/// An interface that was named, or numbered.
+fn interface_of(link: &str) -> io::Result<Interface> {
     let interfaces = routes::interfaces().map_err(io::Error::other)?;
     let named = interfaces.iter().find(|interface| interface.name == link);
     let numbered = || {
         let number: u32 = link.parse().ok()?;
         interfaces.iter().find(|interface| interface.index == number)
     };
-    named.or_else(numbered).map(|interface| interface.index).ok_or_else(|| {
+    named.or_else(numbered).cloned().ok_or_else(|| {
         let names: Vec<&str> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
         let text = format!("this machine has no interface '{link}'; it has {}", names.join(", "));
         io::Error::new(io::ErrorKind::NotFound, text)
@@ -88,6 +98,9 @@ mod tests {
             format!("fe80::1%{}", first.index),
         ] {
             assert_eq!(resolve(&typed, 7).expect("a literal"), [expected], "{typed}");
+        }
+        for typed in [first.name.clone(), first.index.to_string()] {
+            assert_eq!(interface_name(&typed).expect("it is there"), first.name, "{typed}");
         }
         let error = resolve("fe80::1%none0", 7).expect_err("no such link").to_string();
         assert!(error.contains("no interface 'none0'") && error.contains(&first.name), "{error}");

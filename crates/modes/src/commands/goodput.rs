@@ -52,6 +52,7 @@ impl Command for GoodputCommand {
 
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
         let Self { hosts, mut common, datagrams, journal, .. } = self;
+        common.sockets.settle(facts.machine)?;
         let instead = "leave probes out with --no-probe";
         let (mut probe_rate, mut announcement) = (self.probe_rate, None);
         if !self.no_probe && !(facts.has_probes)(&hosts)? {

@@ -13,6 +13,7 @@ use crate::command::{Command, Each, Facts, Files, JournalArgs, JournalSubject, P
 use crate::follow_up::Tests;
 use crate::media::MediaArgs;
 use crate::mode::Mode as _;
+use crate::sockets::settle;
 
 /// What was typed.
 #[derive(Args, Debug)]
@@ -49,7 +50,9 @@ impl Command for MediaCommand {
     type Tests = Tests;
 
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
-        let plan = self.mode.into_plan()?;
+        let mut mode = self.mode;
+        settle(&mut mode.bind, &mut mode.interface, facts.machine)?;
+        let plan = mode.into_plan()?;
         if self.jitter_file.is_some() && !plan.is_down() {
             let text = "--jitter-file holds the frames that this end receives, and with --direction up it \
                         receives none; leave one of them out";

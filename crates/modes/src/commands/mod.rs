@@ -110,14 +110,30 @@ pub fn frequencies(document: &Document) -> Option<Distribution> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use clap::{CommandFactory, Parser};
     use pathscope_core::error::Failure;
 
     use super::*;
-    use crate::command::{Files, JournalSubject};
+    use crate::command::{Files, JournalSubject, Machine};
 
     #[derive(Args, Debug)]
     struct Nothing {}
+
+    impl Machine for Nothing {
+        fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Refusal> {
+            Err(refused(&format!("no {name}")))
+        }
+
+        fn interface(&self, number: &str) -> Result<String, Refusal> {
+            Err(refused(&format!("no {number}")))
+        }
+    }
+
+    fn refused(text: &str) -> Refusal {
+        Refusal { failure: Failure::Unsupported, text: text.to_owned() }
+    }
 
     #[derive(Debug, Parser)]
     struct Line {
@@ -129,11 +145,11 @@ mod tests {
     fn prepared(words: &str) -> Result<Prepared<Tests>, Refusal> {
         let line = Line::try_parse_from(std::iter::once("pathscope").chain(words.split(' ')));
         let (_, command, Nothing {}) = line.expect("known words").command.split();
-        let refused = |text: &str| Refusal { failure: Failure::Unsupported, text: text.to_owned() };
         command.prepare(&Facts {
             report_every: Period::from_secs(1),
             random: &|| Err(refused("no seed")),
             interfaces: &|| Err(refused("no interface")),
+            machine: &Nothing {},
             has_probes: &|_| Ok(true),
         })
     }

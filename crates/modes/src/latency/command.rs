@@ -35,6 +35,7 @@ impl Command for LatencyCommand {
 
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let mut mode = self.mode;
+        mode.sockets.settle(facts.machine)?;
         if mode.wants_seed() {
             // 32 bits, which read well in a document.
             mode.seed = Some((facts.random)()? >> 32);

@@ -56,10 +56,11 @@ pub struct MediaArgs {
     /// Code point (DSCP) of what both ends send, 0 to 63
     #[arg(long, value_name = "N")]
     pub dscp: Option<u8>,
-    /// Interface of this end
+    /// Interface of this end, by its name or its number
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// Address of this end; may be given several times, and streams take them in turns; '*': whichever the system chooses
+    /// Address of this end, or a name that has some; may be given several times, and streams take all of them in turns; '*': whichever the
+    /// system chooses
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Vec<OwnAddress>,
     /// Port of this end, or a range

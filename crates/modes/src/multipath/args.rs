@@ -15,7 +15,7 @@ pub(super) const DEFAULT_LATE_BY: Period = Period::from_millis(50);
 /// What was typed.
 #[derive(Args, Clone, Debug)]
 pub struct MultipathArgs {
-    /// Interface that is one path, the primary first; once for each path [default: the one that the
+    /// Interface that is one path, by its name or its number, the primary first; once for each path [default: the one that the
     /// route to HOST leads over, and each other that reaches HOST]
     #[arg(long = "path", value_name = "INTERFACE")]
     pub paths: Vec<String>,

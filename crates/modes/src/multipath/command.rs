@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{MultipathArgs, MultipathPlan};
 use crate::command::{Command, Facts, Files, Plans, Prepared, Refusal};
+use crate::sockets::interface_of;
 
 /// What was typed.
 #[derive(Args, Debug)]
@@ -25,7 +26,12 @@ impl Command for MultipathCommand {
     type Tests = Plans<MultipathPlan>;
 
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
-        let plan = self.mode.into_plan((facts.interfaces)()?)?;
+        let mut mode = self.mode;
+        for path in &mut mode.paths {
+            let typed = std::mem::take(path);
+            *path = interface_of(typed, facts.machine).map_err(|why| why.of("--path"))?;
+        }
+        let plan = mode.into_plan((facts.interfaces)()?)?;
         let samples = self.samples.map(|file| ("--samples", file));
         Ok(Prepared {
             hosts: vec![self.host],
