@@ -52,7 +52,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         Some(_) => Verbosity::Nothing,
         None => Verbosity::of(args.verbosity, Verbosity::Connections),
     };
-    let own = (&args.journal, JournalSubject::Connections, None);
+    let own = (&args.journal, JournalSubject::Served, None);
     let kept = journal::keep(own, (verbosity, lines, None), wants)?;
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;

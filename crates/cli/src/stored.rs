@@ -32,9 +32,11 @@ const WIDE_MARK: &[u8] = b"\xff\xfe";
 const BEGINNING: u64 = 4_096;
 
 /// What a run may leave beside its result.
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 9] = [
     Table::Status,
+    Table::ServedStatus,
     Table::Connections,
+    Table::Served,
     Table::StreamStatus,
     Table::Streams,
     Table::Errors,

@@ -110,9 +110,11 @@ pub struct Each {
 /// What the files of status and of connections are about.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum JournalSubject {
-    /// Connections, and at a server whatever else it serves.
+    /// Connections.
     #[default]
     Connections,
+    /// Whatever a server serves, connections and streams.
+    Served,
     /// Streams of frames.
     Streams,
 }

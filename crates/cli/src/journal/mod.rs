@@ -90,6 +90,7 @@ pub fn keep(
 ) -> Result<Kept, Trouble> {
     let (status, ends) = match subject {
         JournalSubject::Connections => (Table::Status, Table::Connections),
+        JournalSubject::Served => (Table::ServedStatus, Table::Served),
         JournalSubject::Streams => (Table::StreamStatus, Table::Streams),
     };
     let latencies =

@@ -99,9 +99,7 @@ impl Writer {
             given_up: Mutex::default(),
             wants: Wants {
                 status: shown.status
-                    || targets
-                        .iter()
-                        .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
+                    || targets.iter().any(|target| target.table.is_of_status())
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Status)),
                 each: shown.each
                     || lines.is_some()

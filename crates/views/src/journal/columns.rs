@@ -6,7 +6,8 @@ use pathscope_core::journal::{
 };
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
-use super::Table;
+use super::time::{milliseconds, seconds};
+use super::{Table, served};
 
 /// What a machine did.
 const COUNTERS: [&str; 14] = [
@@ -44,9 +45,18 @@ const SENDERS: [&str; 13] = [
 ];
 
 /// The columns of a table: ctsTraffic's, then ours.
-pub fn of(table: Table) -> &'static [&'static str] {
+pub fn of(table: Table) -> Vec<&'static str> {
     match table {
-        Table::Status => &[
+        Table::ServedStatus => [of_one(table), &served::STATUS[..]].concat(),
+        Table::Served => [of_one(table), &served::ENDS[..]].concat(),
+        _ => of_one(table).to_vec(),
+    }
+}
+
+/// Those that rows of connections have, or of streams.
+const fn of_one(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::Status | Table::ServedStatus => &[
             "TimeSlice",
             "SendBps",
             "RecvBps",
@@ -65,7 +75,7 @@ pub fn of(table: Table) -> &'static [&'static str] {
             "DeliveryBps",
             "Session",
         ],
-        Table::Connections => &[
+        Table::Connections | Table::Served => &[
             "TimeSlice",
             "LocalAddress",
             "RemoteAddress",
@@ -145,7 +155,10 @@ pub fn of(table: Table) -> &'static [&'static str] {
 
 /// The cells of the row that a table has for an entry, if it has one.
 pub fn cells(table: Table, entry: &Entry) -> Option<Vec<String>> {
+    let beside = |own, served: Vec<String>| cells(own, entry).map(|cells| [cells, served].concat());
     match (table, entry) {
+        (Table::ServedStatus, _) => beside(Table::Status, served::status(entry)),
+        (Table::Served, _) => beside(Table::Connections, served::end(entry)),
         (Table::Status, Entry::Status(status)) => Some(status_cells(status)),
         (Table::Connections, Entry::Closed(connection)) => Some(connection_cells(connection)),
         (Table::Errors, Entry::Closed(connection)) => {
@@ -340,31 +353,5 @@ pub fn kind(error: &FlowError) -> &'static str {
         FlowErrorKind::Data => "data",
         FlowErrorKind::Protocol => "protocol",
         FlowErrorKind::Unconfirmed | FlowErrorKind::Unknown => "unknown",
-    }
-}
-
-/// Seconds with three decimals.
-pub fn seconds(nanoseconds: u64) -> String {
-    three_decimals(nanoseconds, 1_000_000_000)
-}
-
-fn milliseconds(nanoseconds: u64) -> String {
-    three_decimals(nanoseconds, 1_000_000)
-}
-
-/// `nanoseconds` in a unit, with three decimals, rounded down.
-fn three_decimals(nanoseconds: u64, unit: u64) -> String {
-    format!("{}.{:03}", nanoseconds / unit, nanoseconds % unit / (unit / 1_000))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_has_three_decimals() {
-        assert_eq!(seconds(5_002_999_999), "5.002");
-        assert_eq!(seconds(1_000_000), "0.001");
-        assert_eq!(milliseconds(1_500), "0.001");
     }
 }

@@ -9,7 +9,7 @@ use super::{Table, columns};
 
 /// The names of the columns.
 pub fn header(table: Table) -> String {
-    record(columns::of(table))
+    record(&columns::of(table))
 }
 
 /// The row of an entry, if the table has one.
@@ -106,9 +106,11 @@ mod tests {
             Some("5.000,24999840,1,297,2,1,4,1,5000.000,0,0,15624900,\r\n")
         );
         // In the file of a server, which serves connections, too.
-        assert!(
-            row(Table::Status, &entry).is_some_and(|row| row.starts_with("5.000,0,3124980,1,"))
-        );
+        let served = row(Table::ServedStatus, &entry).expect("it has one");
+        assert!(served.starts_with("5.000,0,3124980,1,"), "{served}");
+        assert!(served.ends_with(",24999840,1,297,2,1,4,1,0\r\n"), "{served}");
+        let of_connections = row(Table::ServedStatus, &Entry::Status(Box::default()));
+        assert!(of_connections.is_some_and(|row| row.ends_with(",,,,,,,,\r\n")));
         let facts = FlowFacts { received_bytes: 1_000, sent_bytes: 7, ..FlowFacts::default() };
         let stream = Stream {
             streamed_ns: 1_000_000_000,
@@ -117,7 +119,10 @@ mod tests {
             frames,
             ..Stream::default()
         };
-        let row = row(Table::Streams, &Entry::StreamClosed(Box::new(stream))).expect("it has one");
+        let entry = Entry::StreamClosed(Box::new(stream));
+        let served = row(Table::Served, &entry).expect("it has one");
+        assert!(served.ends_with(",8000,297,2,1,4,1,0,0,0.000,\r\n"), "{served}");
+        let row = row(Table::Streams, &entry).expect("it has one");
         assert!(row.starts_with("0.000,,,8000,297,2,1,4,Succeeded,,1,0,0.000,,0,7,1000,0,,,,0"));
     }
 
@@ -196,6 +201,10 @@ mod tests {
             (Table::Streams, &stream),
             (Table::Connections, &stream),
             (Table::Connections, &closed),
+            (Table::ServedStatus, &status),
+            (Table::ServedStatus, &streams),
+            (Table::Served, &stream),
+            (Table::Served, &closed),
             (Table::Errors, &trouble),
         ] {
             let text = header(table) + &row(table, entry).expect("it has a row");

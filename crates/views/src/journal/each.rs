@@ -6,7 +6,7 @@ use pathscope_core::journal::{Each, Entry, Frame, Leg, Ping};
 use pathscope_core::quantity;
 use serde_json::json;
 
-use super::columns;
+use super::time::seconds;
 
 /// The first line of lagscope's file.
 pub(super) const LATENCIES: &str = "Index, Latency(us)\n";
@@ -46,14 +46,12 @@ fn line(each: &Each) -> String {
                     outcome => format!("{} ({outcome})", quantity::duration_ns(rtt_ns)),
                 },
             );
-            let at = columns::seconds(ping.at_ns);
+            let at = seconds(ping.at_ns);
             format!("[{at}] flow {} ping {}: {fate}\n", ping.flow, ping.number)
         }
         Each::Frame(frame) => {
             let Frame { flow, number, outcome, missing, repeats, .. } = *frame;
-            let at = frame
-                .at_ns
-                .map_or_else(String::new, |at_ns| format!("[{}] ", columns::seconds(at_ns)));
+            let at = frame.at_ns.map_or_else(String::new, |at_ns| format!("[{}] ", seconds(at_ns)));
             let mut text = format!("{at}stream {flow} frame {number}: {outcome}");
             for (amount, what) in [(missing, "missing"), (repeats, "repeated")] {
                 if amount > 0 {

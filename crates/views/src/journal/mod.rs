@@ -6,7 +6,9 @@
 mod columns;
 mod csv;
 mod each;
+mod served;
 mod text;
+mod time;
 
 use std::fmt;
 use std::path::Path;
@@ -23,10 +25,14 @@ pub enum Table {
     Status,
     /// A row for each connection that has ended.
     Connections,
+    /// The same of a server, whose sessions are of connections or of streams.
+    ServedStatus,
     /// Rates and frames of streams, a row for each report interval.
     StreamStatus,
     /// A row for each stream that has ended.
     Streams,
+    /// A row for each connection or stream of a server that has ended.
+    Served,
     /// A row for each error, of a connection or outside of any.
     Errors,
     /// What the machines did, a row for each report interval of each end.
@@ -54,13 +60,22 @@ impl Form {
     }
 }
 
+impl Table {
+    /// Whether it has rows of report intervals, which somebody has to ask for.
+    pub const fn is_of_status(self) -> bool {
+        matches!(self, Self::Status | Self::ServedStatus | Self::StreamStatus)
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Status => "status",
+            Self::ServedStatus => "status of a server",
             Self::Connections => "connections",
             Self::StreamStatus => "status of streams",
             Self::Streams => "streams",
+            Self::Served => "connections of a server",
             Self::Errors => "errors",
             Self::Counters => "counters",
             Self::Senders => "senders",

@@ -5,20 +5,30 @@ use std::fmt::Write as _;
 use pathscope_core::journal::{Connection, Entry, PathChange, Stream};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
+use super::time::seconds;
 use super::{Table, columns};
 
 /// The width of each column of status; what does not fit pushes the rest to the right.
 const WIDTHS: [usize; 17] = [10, 13, 13, 11, 11, 10, 11, 14, 10, 13, 13, 12, 9, 10, 13, 13, 24];
 
+/// What a server's rows of status have of streams stands behind that.
+const SERVED_WIDTHS: [usize; 8] = [15, 9, 17, 15, 16, 14, 12, 12];
+
 /// The same of the status of streams; the first seven are where ctsTraffic has them.
 const STREAM_WIDTHS: [usize; 13] = [10, 15, 11, 12, 10, 11, 10, 9, 10, 12, 13, 13, 24];
+
+fn served_widths() -> Vec<usize> {
+    [&WIDTHS[..], &SERVED_WIDTHS[..]].concat()
+}
 
 /// What stands at the top of a table.
 pub fn header(table: Table) -> String {
     match table {
-        Table::Status => aligned(columns::of(table), &WIDTHS),
-        Table::StreamStatus => aligned(columns::of(table), &STREAM_WIDTHS),
+        Table::Status => aligned(&columns::of(table), &WIDTHS),
+        Table::ServedStatus => aligned(&columns::of(table), &served_widths()),
+        Table::StreamStatus => aligned(&columns::of(table), &STREAM_WIDTHS),
         Table::Connections
+        | Table::Served
         | Table::Streams
         | Table::Errors
         | Table::Counters
@@ -31,12 +41,16 @@ pub fn header(table: Table) -> String {
 pub fn row(table: Table, entry: &Entry) -> Option<String> {
     match (table, entry) {
         (Table::Status, Entry::Status(_) | Entry::StreamStatus(_)) => status(table, entry, &WIDTHS),
-        (Table::StreamStatus, Entry::StreamStatus(_)) => status(table, entry, &STREAM_WIDTHS),
-        (Table::Connections | Table::Streams, Entry::StreamOpened(_) | Entry::StreamClosed(_)) => {
-            line(entry)
+        (Table::ServedStatus, Entry::Status(_) | Entry::StreamStatus(_)) => {
+            status(table, entry, &served_widths())
         }
+        (Table::StreamStatus, Entry::StreamStatus(_)) => status(table, entry, &STREAM_WIDTHS),
         (Table::Errors, Entry::StreamClosed(stream)) if stream.facts.error.is_some() => line(entry),
-        (Table::Connections, Entry::Opened(_) | Entry::Closed(_))
+        (
+            Table::Connections | Table::Streams | Table::Served,
+            Entry::StreamOpened(_) | Entry::StreamClosed(_),
+        )
+        | (Table::Connections | Table::Served, Entry::Opened(_) | Entry::Closed(_))
         | (Table::Errors, Entry::Trouble(_)) => line(entry),
         (Table::Errors, Entry::Closed(connection)) if connection.facts.error.is_some() => {
             line(entry)
@@ -61,27 +75,27 @@ pub fn line(entry: &Entry) -> Option<String> {
         Entry::Status(_) => return row(Table::Status, entry),
         Entry::StreamStatus(_) => return row(Table::StreamStatus, entry),
         Entry::StreamOpened(stream) => {
-            let at = columns::seconds(stream.at_ns);
+            let at = seconds(stream.at_ns);
             format!("[{at}] UDP connection established {}\n", ends(&stream.as_connection()))
         }
         Entry::StreamClosed(stream) => stream_closed(stream),
         Entry::Opened(connection) => {
-            let at = columns::seconds(connection.at_ns);
+            let at = seconds(connection.at_ns);
             format!("[{at}] TCP connection established {}\n", ends(connection))
         }
         Entry::Closed(connection) => closed(connection),
         Entry::Trouble(trouble) => {
             let session = trouble.session.as_ref().map(|who| format!("{who}: "));
-            let at = columns::seconds(trouble.at_ns);
+            let at = seconds(trouble.at_ns);
             format!("[{at}] {}{}\n", session.unwrap_or_default(), trouble.text)
         }
         Entry::Step(step) => {
-            format!("[{}] {}: {}\n", columns::seconds(step.at_ns), step.session, step.text)
+            format!("[{}] {}: {}\n", seconds(step.at_ns), step.session, step.text)
         }
         Entry::Path(change) => {
             let PathChange { at_ns, interface, what, why, .. } = change.as_ref();
             let which = if interface.is_empty() { "paths" } else { "path " };
-            format!("[{}] {which}{interface} {what}: {why}\n", columns::seconds(*at_ns))
+            format!("[{}] {which}{interface} {what}: {why}\n", seconds(*at_ns))
         }
     };
     Some(text)
@@ -101,7 +115,7 @@ fn stream_closed(stream: &Stream) -> String {
     let result = result(facts.error.as_ref());
     format!(
         "[{}] UDP connection {result} : {} [{}]: BitsPerSecond[{}] Completed[{}] Dropped[{}] Repeated[{}] Errors[{}] Late[{}] LostDatagrams[{}]\n",
-        columns::seconds(stream.at_ns),
+        seconds(stream.at_ns),
         ends(&stream.as_connection()),
         facts.connection_id.as_deref().unwrap_or_default(),
         stream.bits_per_second(),
@@ -119,7 +133,7 @@ fn closed(connection: &Connection) -> String {
     let result = result(facts.error.as_ref());
     let mut text = format!(
         "[{}] TCP connection {result} : {} [{}]: SendBytes[{}] SendBps[{}] RecvBytes[{}] RecvBps[{}] Time[{} ms]",
-        columns::seconds(*at_ns),
+        seconds(*at_ns),
         ends(connection),
         facts.connection_id.as_deref().unwrap_or_default(),
         facts.sent_bytes,
@@ -165,11 +179,15 @@ mod tests {
             sent_bytes: u64::MAX,
             ..Status::default()
         };
+        let entry = Entry::Status(Box::new(status));
+        for table in [Table::Status, Table::ServedStatus] {
+            let (header, row) = (header(table), row(table, &entry).expect("it has a row"));
+            assert_eq!(row.split_whitespace().count(), header.split_whitespace().count());
+        }
         let header = header(Table::Status);
-        let row = row(Table::Status, &Entry::Status(Box::new(status))).expect("it has a row");
+        let row = row(Table::Status, &entry).expect("it has a row");
         assert!(header.starts_with(" TimeSlice      SendBps      RecvBps  In-Flight"), "{header}");
         assert!(row.starts_with("     5.002 18446744073709551615            0"), "{row}");
-        assert_eq!(row.split_whitespace().count(), header.split_whitespace().count());
     }
 
     #[test]
