@@ -5,6 +5,7 @@
 
 mod changes;
 mod each;
+pub mod totals;
 
 pub use self::changes::{ConnectionProgress, PathChange};
 pub use self::each::{Each, Frame, Leg, Ping};

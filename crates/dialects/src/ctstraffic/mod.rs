@@ -11,7 +11,6 @@ mod screen;
 mod settings;
 mod summary;
 mod tables;
-mod totals;
 mod translate;
 
 use std::ffi::OsString;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
+use pathscope_core::journal::totals::{Slice, Totals};
 use pathscope_core::journal::{Connection, Each, Entry, Stream};
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 
 use super::banner::{self, Addresses};
 use super::jitter::{self, Jitter};
 use super::settings::{Role, Settings};
-use super::totals::{Slice, Totals};
 use super::{rows, summary, tables};
 use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::totals::Totals;
+use pathscope_core::journal::totals::Totals;
 
 /// The summary of connections, or of streams, at the end that receives those or at the one that sends them.
 pub fn of(totals: &Totals, (is_udp, is_receiver): (bool, bool), took_ns: u64) -> String {

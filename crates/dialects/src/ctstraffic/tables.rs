@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::totals::Slice;
+use pathscope_core::journal::totals::Slice;
 
 const CONNECTIONS: [&str; 7] =
     ["TimeSlice", "SendBps", "RecvBps", "In-Flight", "Completed", "NetError", "DataError"];

@@ -1,7 +1,7 @@
 //! What all connections or streams of a program came to so far, and between two rows of status: summed up over all sessions, as a
-//! server has many. How a row looks is in `tables`.
+//! server has many. Not here: how a row looks, which is of who shows it.
 
-use pathscope_core::journal::{Ended, Entry, Frames, StreamStatus};
+use super::{Ended, Entry, Frames, StreamStatus};
 
 /// So long after a connection has ended its session tells of the interval at the latest.
 const TOLD_WITHIN_NS: u64 = 1_000_000_000;
@@ -226,10 +226,9 @@ fn per_second(number: u64, length_ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::journal::{Connection, Status, Stream};
-    use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
-
+    use super::super::{Connection, Status, Stream};
     use super::*;
+    use crate::record::{FlowError, FlowErrorKind, FlowFacts};
 
     const MILLISECOND: u64 = 1_000_000;
 
