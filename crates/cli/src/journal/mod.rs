@@ -5,6 +5,7 @@
 
 mod console;
 mod each;
+mod target;
 mod writer;
 
 use std::path::Path;
@@ -26,7 +27,8 @@ use crate::shown::Shown;
 use crate::verbosity::VerbosityArgs;
 use console::Console;
 use each::EachLines;
-use writer::{Target, Writer};
+use target::Target;
+use writer::Writer;
 
 /// How much is said on standard error while a run goes on. Each says what those before it say.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -4,7 +4,6 @@
 //! however the program ends. A file that takes no more is given up, and the run goes on.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,19 +11,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use pathscope_core::journal::{Each, Entry};
-use pathscope_core::quantity::{Bytes, counted, named, were};
+use pathscope_core::quantity::{Bytes, counted, were};
 use pathscope_core::record::Caveat;
 use pathscope_dialects::screen;
 use pathscope_os::clock;
-use pathscope_os::outlets::{Outlet, explain};
 use pathscope_run::records::journal::{Sink, Wants};
-use pathscope_views::journal::{self as rows, Form, Table};
+use pathscope_views::journal::{self as rows, Table};
 
 use super::Verbosity;
 use super::console::Console;
 use super::each::EachLines;
+use super::target::{GivenUp, Target};
 use crate::shown::Shown;
-use crate::{Trouble, files, terminal};
+use crate::terminal;
 use pathscope_run::findings::RunCaveat;
 
 /// What may wait to be written: a hundred thousand rows, or a million pings.
@@ -62,26 +61,6 @@ struct Desk {
     /// Files that were given up, which was said at once.
     given_up: Mutex<Vec<GivenUp>>,
     wants: Wants,
-}
-
-/// A file that took no more.
-#[derive(Clone, Debug)]
-struct GivenUp {
-    /// Its option and its name.
-    name: String,
-    /// What was said.
-    sentence: String,
-}
-
-/// One file of rows.
-#[derive(Debug)]
-pub struct Target {
-    option: &'static str,
-    path: PathBuf,
-    /// Until it takes no more.
-    file: Option<Outlet>,
-    table: Table,
-    form: Form,
 }
 
 impl Writer {
@@ -216,32 +195,6 @@ impl Sink for Desk {
     }
 }
 
-impl Target {
-    /// A file that is open.
-    pub fn new(option: &'static str, path: &Path, file: Outlet, table: Table, form: Form) -> Self {
-        Self { option, path: path.to_owned(), file: Some(file), table, form }
-    }
-
-    /// Takes out what it held before.
-    pub fn empty(&self) -> Result<(), Trouble> {
-        let emptied = self.file.iter().try_for_each(Outlet::empty);
-        emptied.map_err(|error| files::refused(self.option, &self.path, &error))
-    }
-
-    /// Writes whole rows, or gives the file up and says so.
-    fn write(&mut self, text: &str) -> Result<(), GivenUp> {
-        let Some(file) = self.file.as_mut() else { return Ok(()) };
-        let Err(unwritten) = file.write_rows(text.as_bytes()) else { return Ok(()) };
-        self.file = None;
-        let name = format!("{} {}", self.option, named(&self.path));
-        let why = explain(&unwritten.error);
-        let sentence = format!(
-            "cannot write to {name}: {why}; it is given up and lacks every later row, the run goes on"
-        );
-        Err(GivenUp { name, sentence })
-    }
-}
-
 /// Writes what comes until the end.
 fn write_all(
     words: &Receiver<WriterMessage>,
@@ -315,9 +268,12 @@ fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::path::Path;
 
     use pathscope_core::id::FlowId;
     use pathscope_core::journal::{Connection, Ping, Status};
+    use pathscope_os::outlets::Outlet;
+    use pathscope_views::journal::Form;
 
     use super::*;
 
