@@ -22,7 +22,7 @@ use crate::args::ServerArgs;
 use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files;
-use crate::journal::{self, Verbosity};
+use crate::journal::{self, Further, Verbosity};
 use crate::lab::presence::{Presence, here};
 use crate::{Trouble, labels, terminal};
 
@@ -37,7 +37,10 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     let of_screen = screen.as_ref().map(|screen| screen.files()).unwrap_or_default();
     let of_screen = of_screen.iter().map(|(option, path)| (*option, Some(path.as_path())));
-    let named: Vec<_> = args.journal.named().into_iter().chain(of_screen).collect();
+    let totals_file = args.totals_file.clone().map(|path| ("--totals-file", path));
+    let of_all = totals_file.as_ref().map(|(option, path)| (*option, Some(path.as_path())));
+    let named = args.journal.named().into_iter().chain(of_all).chain(of_screen);
+    let named: Vec<_> = named.collect();
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
@@ -52,7 +55,8 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         Some(_) => Verbosity::Nothing,
         None => Verbosity::of(args.verbosity, Verbosity::Connections),
     };
-    let own = (&args.journal, JournalSubject::Served, None);
+    let totals = totals_file.as_ref().map(|file| Further::Totals(file, args.report_every));
+    let own = (&args.journal, JournalSubject::Served, totals);
     let kept = journal::keep(own, (verbosity, lines, None), wants)?;
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
@@ -158,6 +162,10 @@ fn check(args: &ServerArgs) -> Result<(), Trouble> {
     }
     if let Some(limit) = args.time_limit.filter(|limit| *limit < LEAST) {
         let text = format!("--time-limit {limit} is out of range: {LEAST} or more");
+        return Err(Trouble::usage(text));
+    }
+    if args.report_every < LEAST {
+        let text = format!("--report-every {} is out of range: {LEAST} or more", args.report_every);
         return Err(Trouble::usage(text));
     }
     for address in &args.listen {

@@ -32,9 +32,10 @@ const WIDE_MARK: &[u8] = b"\xff\xfe";
 const BEGINNING: u64 = 4_096;
 
 /// What a run may leave beside its result.
-const TABLES: [Table; 9] = [
+const TABLES: [Table; 10] = [
     Table::Status,
     Table::ServedStatus,
+    Table::Totals,
     Table::Connections,
     Table::Served,
     Table::StreamStatus,

@@ -1,5 +1,7 @@
 //! The words of `pathscope server`. Not what it makes of them.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use pathscope_core::network::Network;
 use pathscope_core::quantity::{Bytes, Period};
@@ -89,6 +91,12 @@ pub struct ServerArgs {
     /// What is written while it serves
     #[command(flatten)]
     pub journal: JournalArgs,
+    /// Rates and counts of all clients together go to this file, a row each --report-every, also while there are none; form as above
+    #[arg(long, value_name = "FILE")]
+    pub totals_file: Option<PathBuf>,
+    /// From one row of --totals-file to the next; what is told of a client comes as often as that asked for
+    #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1), requires = "totals_file")]
+    pub report_every: Period,
     /// What this end is, for results of clients: --label rack=7; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE")]
     pub labels: Vec<Label>,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
+use pathscope_core::quantity::Period;
 use pathscope_dialects::screen::{Beginning, End, Screen, Wants};
 use pathscope_modes::command::{Each, JournalArgs, JournalSubject, NamedFile};
 use pathscope_os::clock;
@@ -65,6 +66,15 @@ pub struct Kept {
     began: Tick,
 }
 
+/// A file beside those that every command has.
+#[derive(Clone, Copy, Debug)]
+pub enum Further<'words> {
+    /// Of the latencies of pings.
+    Latencies(&'words NamedFile),
+    /// Of all clients of a server together, with a row every so often.
+    Totals(&'words NamedFile, Period),
+}
+
 /// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
 /// that ended is usual, unless a screen is to show it.
 pub fn keep_of_command(
@@ -79,14 +89,14 @@ pub fn keep_of_command(
         None => Verbosity::of(verbosity, usual),
     };
     let (subject, args) = asked.cloned().unwrap_or_default();
-    let own = (&args, subject, each.latencies.as_ref());
+    let own = (&args, subject, each.latencies.as_ref().map(Further::Latencies));
     keep(own, (verbosity, None, lines), screen)
 }
 
 /// Opens the files, empties them once all are open, and begins. At a server, what is said of its clients' connections
 /// is held back with all else that strangers cause. `screen` is what the one wants to which [`Kept::show`] will show entries.
 pub fn keep(
-    (args, subject, latencies): (&JournalArgs, JournalSubject, Option<&NamedFile>),
+    (args, subject, further): (&JournalArgs, JournalSubject, Option<Further<'_>>),
     (verbosity, log_limit, lines): (Verbosity, Option<Arc<LogLimit>>, Option<EachLines>),
     screen: Option<Wants>,
 ) -> Result<Kept, Trouble> {
@@ -95,22 +105,31 @@ pub fn keep(
         JournalSubject::Served => (Table::ServedStatus, Table::Served),
         JournalSubject::Streams => (Table::StreamStatus, Table::Streams),
     };
-    let latencies =
-        latencies.map(|(option, path)| ((*option, Some(path.as_path())), Table::Latencies));
-    let asked = args.named().into_iter().zip([status, ends, Table::Errors]).chain(latencies);
+    let began = clock::now();
     let open = |((option, path), table): ((&'static str, Option<&Path>), Table)| {
         let path = path?;
         let file = files::open(option, path);
         Some(file.map(|file| Target::new(option, path, file, table, Form::of_path(path))))
     };
-    let targets = asked.filter_map(open).collect::<Result<Vec<_>, Trouble>>()?;
+    let asked = args.named().into_iter().zip([status, ends, Table::Errors]);
+    let mut targets = asked.filter_map(open).collect::<Result<Vec<_>, Trouble>>()?;
+    targets.extend(match further {
+        Some(Further::Latencies((option, path))) => {
+            open(((*option, Some(path.as_path())), Table::Latencies)).transpose()?
+        }
+        Some(Further::Totals((option, path), every)) => {
+            let target = open(((*option, Some(path.as_path())), Table::Totals)).transpose()?;
+            target.map(|target| target.of_all_clients(every.0 / 1_000_000, began))
+        }
+        None => None,
+    });
     targets.iter().try_for_each(Target::empty)?;
     let console =
         (verbosity > Verbosity::Nothing).then(|| Console::new(verbosity, log_limit)).transpose();
     let console = console.map_err(Trouble::no_thread)?;
     let shown = screen.unwrap_or_default();
     let writer = Writer::start(targets, (console, lines), shown).map_err(Trouble::no_thread)?;
-    Ok(Kept { writer, began: clock::now() })
+    Ok(Kept { writer, began })
 }
 
 impl Kept {

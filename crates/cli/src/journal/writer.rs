@@ -206,7 +206,7 @@ fn write_all(
     let headers: Vec<String> =
         targets.iter().map(|target| rows::header(target.table, target.form)).collect();
     write_rows(&mut targets, &headers, desk);
-    while let Some(first) = next(words, &mut shown) {
+    while let Some(first) = next(words, (&mut targets, &mut shown), desk) {
         let mut texts = vec![String::new(); targets.len()];
         let mut next = Some(first);
         let mut settled = Vec::new();
@@ -217,8 +217,8 @@ fn write_all(
             match word {
                 WriterMessage::Entry(entry) => {
                     taken += bytes_of(&entry);
-                    for (target, text) in targets.iter().zip(&mut texts) {
-                        text.extend(rows::row(target.table, target.form, &entry));
+                    for (target, text) in targets.iter_mut().zip(&mut texts) {
+                        text.extend(target.row(&entry));
                     }
                     console.iter_mut().for_each(|console| console.hear(&entry));
                     lines.iter_mut().for_each(|lines| lines.hear(&entry));
@@ -226,7 +226,12 @@ fn write_all(
                 }
                 WriterMessage::Show(screen) => shown = Some(screen),
                 WriterMessage::Settle(done) => settled.push(done),
-                WriterMessage::End => is_end = true,
+                WriterMessage::End => {
+                    is_end = true;
+                    for (target, text) in targets.iter_mut().zip(&mut texts) {
+                        text.extend(target.last_row());
+                    }
+                }
             }
             next = if is_end || taken >= CALL_BYTES { None } else { words.try_recv().ok() };
         }
@@ -243,17 +248,27 @@ fn write_all(
     shown
 }
 
-/// What comes next, until the end. What is shown is told the time meanwhile, where it wants that.
-fn next(words: &Receiver<WriterMessage>, shown: &mut Option<Shown>) -> Option<WriterMessage> {
-    while let Some((at, shown)) = shown.as_mut().and_then(|shown| Some((shown.wakes_at()?, shown)))
-    {
-        let now = clock::now();
-        match words.recv_timeout(at.since(now)) {
-            Err(RecvTimeoutError::Timeout) => shown.wake(clock::now()),
+/// What comes next, until the end. Rows that are due while nothing comes are written, and what is shown is told the time, where it wants that.
+fn next(
+    words: &Receiver<WriterMessage>,
+    (targets, shown): (&mut [Target], &mut Option<Shown>),
+    desk: &Desk,
+) -> Option<WriterMessage> {
+    loop {
+        let of_files = targets.iter().filter_map(Target::wakes_at);
+        let of_screen = shown.as_ref().and_then(Shown::wakes_at);
+        let Some(at) = of_files.chain(of_screen).min() else { return words.recv().ok() };
+        match words.recv_timeout(at.since(clock::now())) {
+            Err(RecvTimeoutError::Timeout) => {}
             word => return word.ok(),
         }
+        let now = clock::now();
+        let due = targets.iter_mut().map(|target| target.idle_row(now).unwrap_or_default());
+        let due: Vec<String> = due.collect();
+        write_rows(targets, &due, desk);
+        let is_due = |shown: &&mut Shown| shown.wakes_at().is_some_and(|at| at <= now);
+        shown.iter_mut().filter(is_due).for_each(|shown| shown.wake(now));
     }
-    words.recv().ok()
 }
 
 fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {

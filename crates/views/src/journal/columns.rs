@@ -49,6 +49,7 @@ pub fn of(table: Table) -> Vec<&'static str> {
     match table {
         Table::ServedStatus => [of_one(table), &served::STATUS[..]].concat(),
         Table::Served => [of_one(table), &served::ENDS[..]].concat(),
+        Table::Totals => served::TOTALS.to_vec(),
         _ => of_one(table).to_vec(),
     }
 }
@@ -148,8 +149,8 @@ const fn of_one(table: Table) -> &'static [&'static str] {
         ],
         Table::Counters => &COUNTERS,
         Table::Senders => &SENDERS,
-        // Not in columns.
-        Table::Latencies => &[],
+        // Not in columns, or not these.
+        Table::Latencies | Table::Totals => &[],
     }
 }
 

@@ -17,6 +17,11 @@ pub fn row(table: Table, entry: &Entry) -> Option<String> {
     columns::cells(table, entry).map(|cells| record(&cells))
 }
 
+/// The row of these cells.
+pub fn of_cells(cells: &[String]) -> String {
+    record(cells)
+}
+
 /// What begins a formula in spreadsheets, and what they leave out before it.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 

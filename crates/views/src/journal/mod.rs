@@ -14,6 +14,7 @@ use std::fmt;
 use std::path::Path;
 
 use pathscope_core::journal::Entry;
+use pathscope_core::journal::totals::Slice;
 
 pub use each::{each_as_json, each_as_text};
 pub use text::line;
@@ -23,6 +24,8 @@ pub use text::line;
 pub enum Table {
     /// Rates and counts, a row for each report interval.
     Status,
+    /// The same of all clients of a server together.
+    Totals,
     /// A row for each connection that has ended.
     Connections,
     /// The same of a server, whose sessions are of connections or of streams.
@@ -63,7 +66,7 @@ impl Form {
 impl Table {
     /// Whether it has rows of report intervals, which somebody has to ask for.
     pub const fn is_of_status(self) -> bool {
-        matches!(self, Self::Status | Self::ServedStatus | Self::StreamStatus)
+        matches!(self, Self::Status | Self::ServedStatus | Self::StreamStatus | Self::Totals)
     }
 }
 
@@ -72,6 +75,7 @@ impl fmt::Display for Table {
         formatter.write_str(match self {
             Self::Status => "status",
             Self::ServedStatus => "status of a server",
+            Self::Totals => "totals of a server",
             Self::Connections => "connections",
             Self::StreamStatus => "status of streams",
             Self::Streams => "streams",
@@ -102,9 +106,43 @@ pub fn row(table: Table, form: Form, entry: &Entry) -> Option<String> {
     }
 }
 
+/// The row of what came of all clients together between two rows.
+pub fn totals(form: Form, slice: &Slice) -> String {
+    let cells = served::totals(slice);
+    match form {
+        Form::Csv => csv::of_cells(&cells),
+        Form::Text => text::totals(&cells),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use pathscope_core::journal::{Ended, Frames};
+
     use super::*;
+
+    #[test]
+    fn all_clients_together_have_a_row_with_as_many_cells_as_its_header() {
+        let ended = Ended { completed: 3, network_errors: 1, data_errors: 2, protocol_errors: 4 };
+        let frames =
+            Frames { completed: 5, missed: 6, repeated: 7, erroneous: 8, late: 9, sent: 9 };
+        let slice = Slice {
+            at_ns: 5_000_000_000,
+            length_ns: 500_000_000,
+            sent_bytes: 1_000,
+            received_bytes: 30,
+            in_flight: 2,
+            ended,
+            frames,
+            ..Slice::default()
+        };
+        let row = totals(Form::Csv, &slice);
+        assert_eq!(row, "5.000,2000,60,2,3,1,6,4,500.000,1000,30,5,6,7,8\r\n");
+        assert_eq!(header(Table::Totals, Form::Csv).split(',').count(), row.split(',').count());
+        let (head, line) = (header(Table::Totals, Form::Text), totals(Form::Text, &slice));
+        assert_eq!(head.split_whitespace().count(), line.split_whitespace().count());
+        assert_eq!(head.len(), line.len(), "each stands under its name");
+    }
 
     #[test]
     fn the_extension_decides() {

@@ -17,6 +17,9 @@ const SERVED_WIDTHS: [usize; 8] = [15, 9, 17, 15, 16, 14, 12, 12];
 /// The same of the status of streams; the first seven are where ctsTraffic has them.
 const STREAM_WIDTHS: [usize; 13] = [10, 15, 11, 12, 10, 11, 10, 9, 10, 12, 13, 13, 24];
 
+/// And those of all clients together.
+const TOTALS_WIDTHS: [usize; 15] = [10, 13, 13, 11, 11, 10, 11, 14, 10, 13, 13, 17, 15, 16, 14];
+
 fn served_widths() -> Vec<usize> {
     [&WIDTHS[..], &SERVED_WIDTHS[..]].concat()
 }
@@ -27,6 +30,7 @@ pub fn header(table: Table) -> String {
         Table::Status => aligned(&columns::of(table), &WIDTHS),
         Table::ServedStatus => aligned(&columns::of(table), &served_widths()),
         Table::StreamStatus => aligned(&columns::of(table), &STREAM_WIDTHS),
+        Table::Totals => aligned(&columns::of(table), &TOTALS_WIDTHS),
         Table::Connections
         | Table::Served
         | Table::Streams
@@ -57,6 +61,11 @@ pub fn row(table: Table, entry: &Entry) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The row of all clients together.
+pub fn totals(cells: &[String]) -> String {
+    aligned(cells, &TOTALS_WIDTHS)
 }
 
 fn status(table: Table, entry: &Entry, widths: &[usize]) -> Option<String> {
