@@ -26,13 +26,16 @@ impl Destinations {
         Self(vec![address])
     }
 
-    /// One of each target, where no session is with one of them alone: the first that these addresses of this end reach, or else the first.
+    /// One of each target, where no session is with one of them alone: the first that these addresses of this end reach, or else the
+    /// first of IPv4, or else the first. No other can be tried, since a connection is a flow's to such a server; and by themselves
+    /// these serve IPv4, some nothing else.
     pub fn each(targets: &[Vec<SocketAddr>], local: &[IpAddr]) -> Option<Self> {
         let mut all: Vec<SocketAddr> = Vec::new();
         for target in targets {
             let reached =
                 target.iter().find(|it| local.iter().any(|own| own.is_ipv4() == it.is_ipv4()));
-            let chosen = reached.or(target.first()).filter(|it| !all.contains(it));
+            let usual = || target.iter().find(|it| it.is_ipv4()).or(target.first());
+            let chosen = reached.or_else(usual).filter(|it| !all.contains(it));
             all.extend(chosen);
         }
         (!all.is_empty()).then_some(Self(all))
@@ -179,7 +182,7 @@ mod tests {
 
     #[test]
     fn without_a_session_with_one_server_each_name_has_an_address() {
-        let targets = ["10.0.0.1:1 [::1]:1", "10.0.0.2:1", "10.0.0.1:1"]
+        let targets = ["[::1]:1 10.0.0.1:1", "10.0.0.2:1", "10.0.0.1:1"]
             .map(|all| all.split(' ').map(address).collect::<Vec<_>>());
         let of = |local: &[&str]| {
             let local: Vec<IpAddr> =
@@ -188,6 +191,8 @@ mod tests {
         };
         assert_eq!(of(&[]), ["10.0.0.1:1", "10.0.0.2:1"].map(address));
         assert_eq!(of(&["::1"]), ["[::1]:1", "10.0.0.2:1", "10.0.0.1:1"].map(address));
+        let alone = [vec![address("[::1]:1")]];
+        assert_eq!(Destinations::each(&alone, &[]).expect("it is one").0, alone[0]);
         assert!(Destinations::each(&[Vec::new()], &[]).is_none());
     }
 
