@@ -27,6 +27,8 @@ findings! {
             "see why a system would not stamp, where the text says so; a lower rate";
         WallClockStepped: "wall_clock_stepped", "a wall clock, by which kernels stamp, was stepped: parts of round trips about that time may be wrong",
             "let the clock be slewed, not stepped (chrony, ntpd), and repeat";
+        PutOff: "put_off", "the median is as long as Linux puts off an acknowledgement, and the server is of another kind: it may send echoes in pieces, the second of which waits for that",
+            "tell both ends the same length of a ping; --size 4 for a lagscope server that was told none";
         VirtualMachine: "virtual_machine", "a hypervisor may take the processor away unseen: the highest percentiles hold its pauses too",
             "trust the median; for the highest percentiles use real hardware";
     }

@@ -20,6 +20,7 @@ mod parts;
 mod ping;
 mod plan;
 pub(crate) mod presentation;
+mod put_off;
 mod results;
 mod runs;
 mod sample;

@@ -6,7 +6,7 @@ use pathscope_core::stats::Trend;
 
 use super::figures::{GROUP, LOADED};
 use super::findings::{LatencyCaveat, LatencyCheck};
-use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats};
+use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, put_off};
 use crate::amounts::{Amounts, Moved};
 use crate::end::EndedConnections;
 use crate::figure::Group;
@@ -92,6 +92,9 @@ impl Results for LatencyPlan {
 
     fn caveats(&self, summary: &LatencySummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
         let mut caveats = caveats::caveats(self, summary);
+        if !ends.hosts.tells().report {
+            caveats.extend(put_off::put_off(self, summary));
+        }
         if ends.hosts.client.virtualized == Some(true) {
             caveats.push(Caveat::new(LatencyCaveat::VirtualMachine,
                 "a hypervisor may take the processor away unseen: the highest percentiles hold its pauses too",
