@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use pathscope_core::error::Failure;
-use pathscope_core::quantity;
+use pathscope_core::quantity::{self, Bytes};
 use pathscope_core::record::{Caveat, Host};
 use pathscope_dialects::screen::{End, Ending, Screen};
-use pathscope_modes::command::{Facts, Machine, Prepared, Refusal};
+use pathscope_modes::command::{Facts, Machine, Prepared, Refusal, Servers};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
@@ -44,13 +44,12 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
     let (kind, command, args) = command.split();
     let report_every = args.report_every;
     let server = ServerKind { args: &args, command: kind, found: OnceCell::new() };
-    let has_probes = |hosts: &[String]| Ok(server.of(hosts)?.control() == Control::Connection);
     let facts = Facts {
         report_every,
         random: &random,
         interfaces: &interfaces,
         machine: &Here,
-        has_probes: &has_probes,
+        servers: &server,
     };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
     let Prepared { hosts, tests, announcement, files: own } = prepared;
@@ -116,6 +115,16 @@ impl ServerKind<'_> {
                 Ok(*self.found.get_or_init(|| found))
             }
         }
+    }
+}
+
+impl Servers for ServerKind<'_> {
+    fn have_probes(&self, hosts: &[String]) -> Result<bool, Refusal> {
+        Ok(self.of(hosts)?.control() == Control::Connection)
+    }
+
+    fn ping_bytes(&self, host: &str) -> Result<Option<Bytes>, Refusal> {
+        Ok(self.of(&[host.to_owned()])?.conventions().pings.usual_bytes())
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pathscope_core::error::Failure;
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Bytes, Period};
 
 use crate::limits::PlanError;
 
@@ -32,8 +32,16 @@ pub struct Facts<'binary> {
     pub interfaces: &'binary dyn Fn() -> Result<usize, Refusal>,
     /// This machine, where it is to be asked what names of its own stand for.
     pub machine: &'binary dyn Machine,
-    /// Whether these servers can tell connections that are probes from those of a load.
-    pub has_probes: &'binary dyn Fn(&[String]) -> Result<bool, Refusal>,
+    /// What is known of servers before they are measured.
+    pub servers: &'binary dyn Servers,
+}
+
+/// What is known of servers by their kind.
+pub trait Servers {
+    /// Whether these can tell connections that are probes from those of a load.
+    fn have_probes(&self, hosts: &[String]) -> Result<bool, Refusal>;
+    /// How long pings are that this one is prepared for, where it has to be.
+    fn ping_bytes(&self, host: &str) -> Result<Option<Bytes>, Refusal>;
 }
 
 /// A machine that knows what its own names stand for.

@@ -6,6 +6,7 @@ pub mod bare;
 pub mod frames;
 
 use crate::pattern::{Block, Payload};
+use pathscope_core::quantity::Bytes;
 
 /// What holds on flows' connections. As a whole what pathscope does, unless something else is said.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -38,6 +39,16 @@ pub enum Pings {
     Keyed,
     /// Of their number and a filler. The client alone knows how long one is: the server echoes what comes, as it comes.
     Numbered(NumberedPings),
+}
+
+impl Pings {
+    /// How long a ping is unless both ends are told something else; none where that is the client's affair alone.
+    pub const fn usual_bytes(&self) -> Option<Bytes> {
+        match self {
+            Self::Keyed => None,
+            Self::Numbered(_) => Some(Bytes(NumberedPings::NUMBER_BYTES as u64)),
+        }
+    }
 }
 
 /// Pings that say their number, behind one message that is none.

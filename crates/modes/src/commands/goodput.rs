@@ -55,7 +55,7 @@ impl Command for GoodputCommand {
         common.sockets.settle(facts.machine)?;
         let instead = "leave probes out with --no-probe";
         let (mut probe_rate, mut announcement) = (self.probe_rate, None);
-        if !self.no_probe && !(facts.has_probes)(&hosts)? {
+        if !self.no_probe && !facts.servers.have_probes(&hosts)? {
             if let Some(rate) = probe_rate {
                 let text = format!(
                     "--probe-rate {rate}: such a server cannot tell probes from the connections of the load; leave it out"

@@ -114,9 +114,10 @@ mod tests {
 
     use clap::{CommandFactory, Parser};
     use pathscope_core::error::Failure;
+    use pathscope_core::quantity::Bytes;
 
     use super::*;
-    use crate::command::{Files, JournalSubject, Machine};
+    use crate::command::{Files, JournalSubject, Machine, Servers};
 
     #[derive(Args, Debug)]
     struct Nothing {}
@@ -128,6 +129,17 @@ mod tests {
 
         fn interface(&self, number: &str) -> Result<String, Refusal> {
             Err(refused(&format!("no {number}")))
+        }
+    }
+
+    /// Servers of another kind, which know pings of 4 bytes.
+    impl Servers for Nothing {
+        fn have_probes(&self, _: &[String]) -> Result<bool, Refusal> {
+            Ok(true)
+        }
+
+        fn ping_bytes(&self, host: &str) -> Result<Option<Bytes>, Refusal> {
+            Ok((host == "other").then_some(Bytes(4)))
         }
     }
 
@@ -150,13 +162,27 @@ mod tests {
             random: &|| Err(refused("no seed")),
             interfaces: &|| Err(refused("no interface")),
             machine: &Nothing {},
-            has_probes: &|_| Ok(true),
+            servers: &Nothing {},
         })
     }
 
     #[test]
     fn the_words_of_every_subcommand_are_consistent() {
         Line::command().debug_assert();
+    }
+
+    #[test]
+    fn a_server_that_is_prepared_for_pings_of_a_length_gets_such() {
+        for (words, sizes) in [
+            ("latency h", (64, 64)),
+            ("latency other", (4, 4)),
+            ("latency other --size 64", (64, 64)),
+            ("latency other --request-size 100", (100, 64)),
+        ] {
+            let tests = prepared(words).expect(words).tests.list;
+            let Plan::Latency(plan) = &tests[0].1.plan else { panic!("{words}") };
+            assert_eq!((plan.size_bytes.0, plan.reply_bytes().0), sizes, "{words}");
+        }
     }
 
     #[test]

@@ -143,6 +143,11 @@ impl LatencyArgs {
         Ok(plan)
     }
 
+    /// Whether nothing says how long pings and echoes are.
+    pub const fn says_no_size(&self) -> bool {
+        self.size.is_none() && self.request_size.is_none() && self.reply_size.is_none()
+    }
+
     /// Whether arrivals are random and nothing says yet what they follow from.
     pub fn wants_seed(&self) -> bool {
         let is_random = limits::choice("--arrivals", &self.arrivals, &ARRIVALS);

@@ -36,6 +36,9 @@ impl Command for LatencyCommand {
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let mut mode = self.mode;
         mode.sockets.settle(facts.machine)?;
+        if mode.says_no_size() {
+            mode.size = facts.servers.ping_bytes(&self.host)?;
+        }
         if mode.wants_seed() {
             // 32 bits, which read well in a document.
             mode.seed = Some((facts.random)()? >> 32);

@@ -1,5 +1,8 @@
 //! Who does something with a peer of whichever kind: once for each kind, with its own types.
 
+use pathscope_modes::conventions::Conventions;
+
+use super::PeerKind;
 use crate::peer::Peer;
 
 /// Who does something with a peer, of whichever kind: once for each.
@@ -18,4 +21,22 @@ pub trait GreetingVisitor {
 
     /// Serves it.
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output;
+}
+
+/// Who asks what conventions there are.
+struct Asks;
+
+impl PeerVisitor for Asks {
+    type Output = Conventions;
+
+    fn visit<P: Peer>(self) -> Conventions {
+        P::CONVENTIONS
+    }
+}
+
+impl PeerKind {
+    /// What its flows have in common beside what a test says.
+    pub fn conventions(self) -> Conventions {
+        self.visit(Asks)
+    }
 }
