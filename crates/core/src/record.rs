@@ -31,6 +31,7 @@ pub struct PeerFacts {
 }
 
 /// What a kind of peer tells of what its end counts. What it never tells cannot be known: it is absent, and no check passes on it.
+#[expect(clippy::struct_excessive_bools, reason = "each is told or not, whatever the others are")]
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Tells {
