@@ -37,7 +37,7 @@ impl FlowNames {
 
     /// That of this flow; none where the other end knows no such thing.
     pub fn name(&self, flow: FlowId) -> Option<String> {
-        let said = self.called.get(&flow).map(|name| name.to_string());
+        let said = self.called.get(&flow).map(ToString::to_string);
         said.or_else(|| (self.name)(self.token, flow).map(|name| name.to_string()))
     }
 }

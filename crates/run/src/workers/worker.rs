@@ -48,6 +48,7 @@ pub(crate) struct Setting {
 }
 
 /// What is told of connections while they run, beside what they count.
+#[expect(clippy::struct_excessive_bools, reason = "each is told or not, whatever the others are")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tells {
     /// Each that is replaced, as it ends; else those that fail.
