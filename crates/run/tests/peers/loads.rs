@@ -284,9 +284,9 @@ fn what_waits_in_our_own_kernel_is_not_told_as_acknowledged() {
     let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, |mut stream| {
         stream.write_all(NAME).expect("it is taken");
         // Takes nothing, until the client has given up.
-        let end = std::time::Instant::now() + PATIENCE;
+        let end = clock::now() + PATIENCE;
         while stream.take_error().expect("a socket").is_none() {
-            assert!(std::time::Instant::now() < end, "it is reset");
+            assert!(clock::now() < end, "it is reset");
             thread::yield_now();
         }
     });
@@ -479,7 +479,8 @@ fn each_connection_is_written_down_at_the_server_and_one_that_failed_with_why() 
     let mut theirs: Vec<String> =
         rows.iter().filter(is_well).filter_map(|row| row.2.clone()).collect();
     let mut ours = names;
-    (theirs.sort(), ours.sort());
+    theirs.sort();
+    ours.sort();
     theirs.dedup();
     assert_eq!((ours.len(), &ours), (6, &theirs));
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.1.as_deref()).collect();
