@@ -69,6 +69,14 @@ pub enum PeerError {
         /// In what time.
         limit: Period,
     },
+    /// It takes a connection, and says nothing to a greeting: it may be a program that waits for something else.
+    #[error(
+        "the server did not answer the greeting of a pathscope client within {limit}; a simpleperf server would not either (--peer simpleperf)"
+    )]
+    Ungreeted {
+        /// In what time.
+        limit: Period,
+    },
     /// The flows of this end did not end when they had to.
     #[error("the flows of this end did not end within {limit} {since}")]
     Unfinished {
@@ -153,6 +161,10 @@ impl PeerError {
             | Self::Foreign { .. }
             | Self::NotResumed { .. } => None,
             Self::Stopped { by_this_end, reason, .. } => by_this_end.then(|| reason.clone()),
+            // Who reads this is no other program.
+            Self::Ungreeted { limit } => Some(format!(
+                "the server did not answer the greeting of a pathscope client within {limit}"
+            )),
             _ => Some(self.to_string()),
         }
     }

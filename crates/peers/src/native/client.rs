@@ -353,7 +353,7 @@ impl Client {
         self.line.expire(self.moment(), now)?;
         let (what, limit) = match &mut self.stage {
             Stage::Greeting { deadline } if now >= *deadline => {
-                ("answer the greeting of a pathscope client", deadlines::HELLO)
+                return Err(PeerError::Ungreeted { limit: deadlines::HELLO });
             }
             Stage::Agreeing { deadline, .. } if now >= *deadline => {
                 ("answer the proposal of a test", deadlines::ACCEPT)

@@ -134,7 +134,8 @@ fn each_silent_step_has_its_sentence() {
     assert_eq!(pair.server.sentence(), "the client did not say hello within 10 s");
     assert_eq!(
         pair.client.sentence(),
-        "the server did not answer the greeting of a pathscope client within 10 s"
+        "the server did not answer the greeting of a pathscope client within 10 s; a simpleperf server would not \
+         either (--peer simpleperf)"
     );
 }
 
