@@ -53,6 +53,7 @@ pub(crate) fn start(
         making: Queue::new(ATTACH_WITHIN),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
+        failures: 0,
         is_stopped: false,
     };
     threads::spawn("opener", move || opener.run())?;
@@ -61,6 +62,11 @@ pub(crate) fn start(
 
 /// After a connection that could not be begun: so long until the next is.
 const PAUSE_NS: u64 = 1_000_000;
+
+/// Where connections follow one another for ever and none is made any more, the pause doubles with each, up to so long.
+const LONGEST_PAUSE_NS: u64 = 1_000_000_000;
+/// So many that were not made, one after the other, are no reason for that yet.
+const FAILURES_BORNE: u32 = 4;
 
 /// A connection that is damaged in the making is made again so often: on a path that damages one segment in a hundred, one
 /// in some millions fails four times.
@@ -87,6 +93,8 @@ struct Opener {
     begin_until: Tick,
     /// After one that could not even be begun, nothing is begun until then.
     pause_until: Tick,
+    /// Connections that were not made since the last that was.
+    failures: u32,
     is_stopped: bool,
 }
 
@@ -221,7 +229,10 @@ impl Opener {
         let begun = making.begun;
         let result = match progress {
             Ok(StreamProgress::Damaged) => self.make_again(number, making),
-            Ok(_) => self.made(number, making),
+            Ok(_) => {
+                self.failures = 0;
+                self.made(number, making)
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = result {
@@ -275,6 +286,11 @@ impl Opener {
         let is_final = refused == Some(SeatRefusal::Served);
         // There would be no end otherwise.
         self.is_stopped |= is_final && self.test.plan.is_endless();
+        self.failures = self.failures.saturating_add(1);
+        if self.test.plan.is_endless() {
+            let pause_ns = pause_ns(self.failures);
+            self.pause_until = self.pause_until.max(clock::now().plus_nanos(pause_ns));
+        }
         self.vacancies += 1;
         self.origins.give_back(number);
         let Seat { group, flow, .. } = self.orders.seat(number);
@@ -293,5 +309,27 @@ impl Opener {
         while let Some((number, making)) = self.making.leave_late(now) {
             self.failed(number as u32, making.begun, making.late());
         }
+    }
+}
+
+/// How long nothing is begun after so many that were not made, one after the other.
+fn pause_ns(failures: u32) -> u64 {
+    // The longest is a thousand times the shortest.
+    match failures.saturating_sub(FAILURES_BORNE).min(10) {
+        0 => 0,
+        beyond => (PAUSE_NS << beyond).min(LONGEST_PAUSE_NS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_gone_is_asked_less_and_less_often() {
+        let pauses: Vec<u64> = (0..20).map(pause_ns).collect();
+        assert_eq!(pauses[..6], [0, 0, 0, 0, 0, 2_000_000]);
+        assert!(pauses.is_sorted());
+        assert_eq!((pauses[19], pause_ns(u32::MAX)), (LONGEST_PAUSE_NS, LONGEST_PAUSE_NS));
     }
 }
