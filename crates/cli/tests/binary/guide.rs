@@ -10,12 +10,16 @@ const PAGE: &str = include_str!("../../../../docs/guide/goodput.md");
 const FIND_RATE: &str = include_str!("../../../../docs/guide/find-rate.md");
 
 /// Pages whose commands are understood and not run: what a word on its own is added to, and how many there are at least.
-const OTHERS: [(&str, &str, usize); 4] = [
+const OTHERS: [(&str, &str, usize); 5] = [
     (include_str!("../../../../docs/guide/datagrams.md"), "goodput B --protocol udp", 18),
     (include_str!("../../../../docs/guide/latency.md"), "latency B", 35),
+    (LAGSCOPE, "latency B", 3),
     (include_str!("../../../../docs/guide/media.md"), "media B --rate 1Mbit", 23),
     (include_str!("../../../../docs/guide/multipath.md"), "multipath B", 17),
 ];
+
+/// The page on lagscope, whose commands are also run.
+const LAGSCOPE: &str = include_str!("../../../../docs/guide/lagscope.md");
 
 /// Guides by task, whose commands are of every mode, and how many that measure each has at least.
 const BY_TASK: [(&str, &str, usize); 8] = [
@@ -275,6 +279,40 @@ fn commands_of_the_guides_by_task_do_what_they_say() {
         }
     }
     assert!(done.len() >= 30, "{} {done:#?}", done.len());
+}
+
+#[test]
+fn the_commands_of_the_page_on_lagscope_do_what_they_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = commands(LAGSCOPE, "latency B");
+    let servers = of(&["server"], all.clone());
+    let alone = servers.iter().find(|it| it.ends_with(" --accept lagscope")).expect("one is alone");
+    let mut server = pathscope(&["server", "--listen", "127.0.0.1", "--lagscope-port", "0"]);
+    server.args(&words(alone)[1..]);
+    let server = Server::listening(Running::start(server));
+    servers.iter().for_each(|command| assert_words_are_known(command));
+    let mut clients = of(&["latency", "lagscope"], all);
+    // What stands for any words is no command.
+    clients.retain(|command| !command.contains('…'));
+    assert!(clients.len() >= 4, "{clients:?}");
+    for command in &clients {
+        let mut words = words(command);
+        let port = server.port.to_string();
+        if words[0] == "lagscope" {
+            words.extend([format!("-p{port}"), "-o0".to_owned(), "-n200".to_owned()]);
+        } else {
+            words[1] = "127.0.0.1".to_owned();
+            if let Some(place) = words.iter().position(|word| word == "--port") {
+                words.drain(place..place + 2);
+            }
+            words.extend(["--port", &port, "--duration", "300ms"].map(str::to_owned));
+        }
+        let mut client = pathscope(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        client.current_dir(folder.path());
+        let ran = Running::start(client).finish().exits(0);
+        let said = ran.stdout.contains("pings") || ran.stdout.contains("successful Pings: 200");
+        assert!(said, "{command}: {}", ran.said());
+    }
 }
 
 #[test]
