@@ -62,7 +62,7 @@ fn the_first_lines_of_the_guide_run_show_and_write_what_it_shows() {
     let folder = tempfile::tempdir().expect("a folder");
     let [status, connections] =
         ["clientstatus.csv", "clientconnections.csv"].map(|name| folder.path().join(name));
-    let server = server(port, "-consoleverbosity:1 -transfer:1048576 -statusupdate:200");
+    let mut server = server(port, "-consoleverbosity:1 -transfer:1048576 -statusupdate:200");
     let words = format!(
         "-consoleverbosity:1 -transfer:1048576 -iterations:2 -statusupdate:200 -statusfilename:{} -connectionfilename:{}",
         status.display(),
@@ -97,6 +97,9 @@ fn the_first_lines_of_the_guide_run_show_and_write_what_it_shows() {
         assert_eq!(row[9].len(), 36, "{row:?}");
     }
 
+    // Rows go on while nobody is there.
+    let of_nobody = format!("{:>13}{:>13}{:>11}{:>11}{:>10}{:>11}", 0, 0, 0, 16, 0, 0);
+    server.await_stdout(&of_nobody);
     server.signal("INT");
     let served = server.finish();
     assert_eq!(ended(&served), [16, 0, 0], "{}", served.said());
@@ -200,9 +203,10 @@ fn the_stream_of_the_guide_is_played_and_its_files_are_written() {
     assert_eq!(rows(&status)[0][1], "Bits/Sec");
     let connection = rows(&connection);
     assert_eq!((connection.len(), connection[1][8].as_str()), (2, "Succeeded"), "{connection:?}");
-    let jitter = std::fs::read_to_string(&jitter).expect("it was written");
-    assert!(jitter.starts_with("SequenceNumber,SenderQpc,SenderQpf,ReceiverQpc,"), "{jitter}");
-    assert_eq!(jitter.lines().count(), 61, "{jitter}");
+    let jitter = rows(&jitter);
+    assert_eq!(jitter[0][..2], ["SequenceNumber", "SenderQpc"]);
+    assert_eq!(jitter[0][5..], ["RelativeInFlightTimeMs", "PrevToCurrentInFlightTimeJitter"]);
+    assert!(jitter.len() == 61 && jitter.iter().all(|row| row.len() == 7), "{jitter:?}");
     server.signal("INT");
     server.finish();
 }
