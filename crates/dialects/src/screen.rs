@@ -118,11 +118,16 @@ pub struct Ending<'run> {
 
 /// What a run found of things that were measured and not told of here, as they came too fast: what was counted here is of the others.
 pub fn uncounted(document: &Document) -> Vec<&str> {
-    const UNCOUNTED: [&str; 2] = ["samples_dropped", "file_incomplete"];
-    let measured = document.all_measurements().flat_map(|it| &it.client.caveats);
+    minded(document, &["samples_dropped", "file_incomplete"])
+}
+
+/// What a run found that has one of these names, each sentence once.
+pub fn minded<'run>(document: &'run Document, names: &[&str]) -> Vec<&'run str> {
+    let all = document.all_measurements();
+    let measured = all.flat_map(|it| it.client.caveats.iter().chain(&it.caveats));
     let mut texts: Vec<&str> = Vec::new();
     for caveat in document.caveats.iter().chain(measured) {
-        if UNCOUNTED.contains(&caveat.name.as_str()) && !texts.contains(&caveat.text.as_str()) {
+        if names.contains(&caveat.name.as_str()) && !texts.contains(&caveat.text.as_str()) {
             texts.push(&caveat.text);
         }
     }

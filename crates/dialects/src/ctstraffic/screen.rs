@@ -13,7 +13,7 @@ use super::banner::{self, Addresses};
 use super::jitter::{self, Jitter};
 use super::settings::{Role, Settings};
 use super::{rows, summary, tables};
-use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
+use crate::screen::{Beginning, End, Ending, Screen, Wants, minded, uncounted};
 
 /// Rows of status between two headers.
 const ROWS_PER_HEADER: u64 = 40;
@@ -237,10 +237,11 @@ impl Screen for CtsScreen {
         if let Some(slice) = self.totals.last() {
             self.status(&slice, out)?;
         }
-        if self.settings.log.jitter.is_some() {
-            for text in ending.document.map(uncounted).unwrap_or_default() {
-                self.trouble(&rows::sentence(took_ns, text), out)?;
-            }
+        let has_frames = self.settings.log.jitter.is_some();
+        let uncounted = ending.document.filter(|_| has_frames).map(uncounted);
+        let early = ending.document.map(|document| minded(document, &["ended_early"]));
+        for text in [uncounted, early].into_iter().flatten().flatten() {
+            self.trouble(&rows::sentence(took_ns, text), out)?;
         }
         if let Some((_, why)) = ending.failure.filter(|(_, why)| *why != self.last_trouble) {
             self.trouble(&rows::sentence(took_ns, why), out)?;

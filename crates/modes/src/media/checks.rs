@@ -4,7 +4,7 @@ use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::findings::{MediaCaveat, MediaCheck};
-use super::{MediaDirection, MediaPlan, MediaReport, MediaSummary};
+use super::{Layout, MediaDirection, MediaPlan, MediaReport, MediaSummary};
 use crate::end::Hosts;
 use crate::results::Ends;
 use crate::{checks, finding, lag};
@@ -30,15 +30,19 @@ fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<Check> {
                 first.datagram, first.frame, first.flow, first.offset_bytes
             )
         });
-    // What no datagram of this plan can be, in every frame.
-    let is_other = ends.reports().any(|end| end.are_unnumbered && end.frames.played() == 0);
-    let advice = if is_other {
-        "; no frame came whole, as where the server was told another rate, frame rate or largest datagram than this end"
-    } else {
-        ""
-    };
     let wrong = (damaged > 0)
-        .then(|| format!("{} came with wrong bytes{first}{advice}", counted(damaged, "datagram")));
+        .then(|| format!("{} came with wrong bytes{first}", counted(damaged, "datagram")));
+    let wrong = wrong.or_else(|| {
+        // What no datagram of this plan can be, in every frame.
+        let other = ends.reports().find(|end| end.unlike_datagrams > 0 && end.frames.completed == 0)?;
+        Some(format!(
+            "{} of {} are of lengths that none has by this end's settings, and no frame had its {} bytes: the server was told \
+             another rate, frame rate or largest datagram",
+            count(other.unlike_datagrams),
+            counted(received, "datagram"),
+            count(Layout::of(plan).frame_bytes)
+        ))
+    });
     let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
     let right =
         format!("all bytes of {} are the bytes that were sent", counted(received, "datagram"));
@@ -87,11 +91,31 @@ fn accounted(plan: &MediaPlan, client: &MediaReport, server: &MediaReport) -> Ch
 }
 
 /// What to mind.
-pub fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<Caveat> {
+pub fn caveats(
+    plan: &MediaPlan,
+    summary: &MediaSummary,
+    ends: &Ends<'_, MediaPlan>,
+) -> Vec<Caveat> {
     let of_ways = summary.directions().flat_map(|(_, way)| {
         [(MediaCaveat::FramesUnsent, unsent(way)), (MediaCaveat::SendLag, send_lag(plan, way))]
     });
-    finding::caveats([(MediaCaveat::Fragmented, fragments(plan, hosts))].into_iter().chain(of_ways))
+    let of_plan = [
+        (MediaCaveat::Fragmented, fragments(plan, ends.hosts)),
+        (MediaCaveat::EndedEarly, ended_early(plan, ends)),
+    ];
+    finding::caveats(of_plan.into_iter().chain(of_ways))
+}
+
+fn ended_early(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<String> {
+    let silent = total(ends.reports().map(|end| end.silent_frames));
+    let all = Layout::of(plan).frames.saturating_mul(plan.streams.into());
+    (silent > 0).then(|| {
+        format!(
+            "nothing came of the last {} of {}, as where the server was told a shorter length of its streams, or has gone",
+            count(silent),
+            counted(all, "frame")
+        )
+    })
 }
 
 fn unsent(way: &MediaDirection) -> Option<String> {

@@ -22,6 +22,8 @@ findings! {
             "ask for a lower rate or fewer streams, or give the sender less to do";
         SendLag: "send_lag", "one frame in a hundred left so late that part of the delay is the sender's own",
             "give the sender less to do, or a machine that is faster";
+        EndedEarly: "ended_early", "of the last frames of a stream, whose length nobody says, nothing came",
+            "see whether the server was told the same length of its streams, and whether it has gone";
         Fragmented: "fragmented", "datagrams travel in fragments, and one that is lost loses the whole",
             "give the --datagram that the text names, or less";
     }

@@ -21,6 +21,8 @@ pub(super) struct Slot {
     pub came: u32,
     /// Datagrams that came once more before it was judged.
     pub repeats: u32,
+    /// Payload of all of those.
+    pub bytes: u64,
     /// Datagrams of the usual length, or of none, of which something came, where they do not say their places.
     pub usual: u32,
     /// Something of it came damaged.

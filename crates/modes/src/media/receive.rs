@@ -147,7 +147,9 @@ impl Receiving {
         let header = Header { index, ..header };
         let filler = bytes.get(filler_at..).unwrap_or_default();
         let wrong = shared.conventions.payload.first_wrong(self.key, position, filler);
-        if bytes.len() == layout.len(index) && wrong.is_none() {
+        let is_alike = bytes.len() == layout.len(index);
+        if wrong.is_none() && (is_alike || !framing.is_numbered()) {
+            shared.tally.counts.unlike_datagrams += u64::from(!is_alike);
             return self.sound(shared, header, bytes.len() as u64, now);
         }
         // Something of a frame came damaged.
@@ -164,15 +166,16 @@ impl Receiving {
     /// One that is as it was sent.
     fn sound(&mut self, shared: &mut MediaShared, header: Header, bytes: u64, now: Tick) {
         let Header { frame, index, due, sent } = header;
-        let MediaShared { layout, tally, .. } = shared;
-        let is_judged = frame < self.judged;
+        let (layout, is_judged) = (shared.layout, frame < self.judged);
         let sequence = layout.sequence(frame, index);
+        let tally = &mut shared.tally;
         match self.seen.saw(sequence) {
             Sight::First => {}
             Sight::Again => {
                 tally.counts.duplicates += 1;
                 if let Some(slot) = self.ring.slot(frame).filter(|_| !is_judged) {
                     slot.repeats += 1;
+                    slot.bytes += bytes;
                 }
                 return;
             }
@@ -186,12 +189,15 @@ impl Receiving {
         tally.counts.late_datagrams += u64::from(is_judged);
         self.transit.arrived(sequence, difference(now, sent), &mut tally.variation);
         let Some(slot) = self.ring.slot(frame) else { return };
+        let was_whole = unnumbered::is_whole(shared, slot);
         slot.came += 1;
+        slot.bytes += bytes;
         (slot.sent, slot.received) = (sent, now);
-        if slot.came < layout.datagrams {
+        if was_whole || !unnumbered::is_whole(shared, slot) {
             return;
         }
         // The last datagram of a frame.
+        let tally = &mut shared.tally;
         let expected = self.anchor.unwrap_or(now).plus_nanos(layout.frame_at_ns(frame));
         let depth = now.nanos_since(expected);
         self.stats.needed_depth_ns = self.stats.needed_depth_ns.max(Some(depth));
@@ -224,16 +230,10 @@ impl Receiving {
     /// been.
     fn judge(&mut self, shared: &mut MediaShared, is_stopped: bool) {
         self.make_room(shared, self.judged);
-        let MediaShared { layout, tally, .. } = shared;
         let Some(slot) = self.ring.slot(self.judged) else { return };
-        let is_played = slot.came == layout.datagrams;
-        let outcome = match (is_played, slot.repeats, slot.is_spoilt) {
-            (true, 0, _) => Outcome::Completed,
-            (true, ..) => Outcome::Repeated,
-            (false, ..) if is_stopped => Outcome::Cut,
-            (false, _, true) => Outcome::Erroneous,
-            (false, ..) => Outcome::Dropped,
-        };
+        let outcome = unnumbered::outcome(shared, slot, is_stopped);
+        let is_played = matches!(outcome, Outcome::Completed | Outcome::Repeated);
+        let MediaShared { layout, tally, .. } = shared;
         slot.outcome = Some(outcome);
         if is_played {
             let transit = difference(slot.received, slot.sent);
@@ -264,9 +264,7 @@ impl Receiving {
     /// Nothing came of the stream, and nothing will: all its frames are missing.
     #[cold]
     fn miss_all(&mut self, shared: &mut MediaShared, now: Tick) {
-        while self.judged < self.expected {
-            self.judge(shared, false);
-        }
+        (self.judged..self.expected).for_each(|_| self.judge(shared, false));
         self.finish(shared, now);
     }
 
@@ -276,12 +274,14 @@ impl Receiving {
         self.advance(shared, now, u64::MAX);
         // Those that were sent and never came to be judged. Without word of the sender nothing is known of what it sent.
         if self.total.is_some() && now >= self.stop_at {
-            while self.judged < self.expected {
-                self.judge(shared, true);
-            }
+            (self.judged..self.expected).for_each(|_| self.judge(shared, true));
         }
         while self.ring.settled < self.judged {
             self.settle(shared);
+        }
+        if self.order.arrived() > 0 && unnumbered::total(shared).is_some() {
+            let silent = self.judged.saturating_sub(self.known_frames(&shared.layout));
+            shared.tally.counts.silent_frames += silent;
         }
         let sent = self.total.unwrap_or(shared.layout.sequence(self.judged, 0));
         let (bursts, spoilt) = self.seen.close(sent);
@@ -293,6 +293,7 @@ impl Receiving {
     /// Nothing more is to be said of the first frame that has a place.
     fn settle(&mut self, shared: &mut MediaShared) {
         let (frame, slot) = self.ring.settle();
+        let is_whole = unnumbered::is_whole(shared, &slot);
         let Some(rows) = &mut shared.rows else { return };
         let datagrams = shared.layout.datagrams;
         let begin = self.anchor.unwrap_or(self.started);
@@ -306,7 +307,7 @@ impl Receiving {
             sent: slot.sent,
             received: slot.received,
             flight_ns: slot.flight_ns,
-            margin_ns: (slot.came == datagrams).then(|| difference(play_out, slot.received)),
+            margin_ns: is_whole.then(|| difference(play_out, slot.received)),
         });
     }
 }

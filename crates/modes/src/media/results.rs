@@ -73,7 +73,7 @@ impl Results for MediaPlan {
     }
 
     fn caveats(&self, summary: &MediaSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
-        checks::caveats(self, summary, ends.hosts)
+        checks::caveats(self, summary, ends)
     }
 
     fn verdict(&self, summary: &MediaSummary, ends: &Ends<'_, Self>) -> Option<Verdict> {

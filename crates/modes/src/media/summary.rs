@@ -87,6 +87,12 @@ pub struct MediaReport {
     pub spoilt_datagrams: u64,
     /// The first damaged one that said which it was.
     pub first_damaged: Option<DamagedDatagram>,
+    /// Where datagrams do not say their places in a frame: those that are of no length that one of the plan has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unlike_datagrams: u64,
+    /// Where nobody says how much is sent: frames behind the last of which anything came, of streams of which anything did.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub silent_frames: u64,
     /// Datagrams of nothing that is streamed here.
     pub foreign: u64,
     /// Datagrams of frames so far ahead of their time that there was no place for them.
@@ -123,13 +129,19 @@ pub struct MediaReport {
     pub are_unnumbered: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl MediaReport {
     /// Adds what was counted later; what is derived of counts, or known of streams alone, stays.
     pub(super) fn add(&mut self, later: &Self) {
         add_fields!(
             self, later;
             frames_sent, unsent_frames, sent_datagrams, sent_bytes, received_datagrams, received_bytes, duplicates,
-            reordered, late_datagrams, late_by_sender, damaged_datagrams, unreadable_datagrams, spoilt_datagrams, foreign,
+            reordered, late_datagrams, late_by_sender, damaged_datagrams, unreadable_datagrams, spoilt_datagrams,
+            unlike_datagrams, silent_frames, foreign,
             early, forgotten, unreachable,
         );
         self.frames.add(&later.frames);

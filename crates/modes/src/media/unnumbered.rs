@@ -4,8 +4,9 @@
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
+use super::frame::Outcome;
 use super::header::Header;
-use super::ledger::Ring;
+use super::ledger::{Ring, Slot};
 use super::{Layout, MediaShared};
 use crate::conventions::{Framing, frames};
 use crate::streams::{Identity, Reading};
@@ -47,6 +48,34 @@ pub(super) fn place_of(ring: &mut Ring, layout: &Layout, frame: u64, bytes: usiz
     let index = slot.usual.min(usual_last);
     slot.usual = slot.usual.saturating_add(1);
     index
+}
+
+/// Whether a frame has all that it is made of. Where datagrams do not say their places, as many bytes as it has are all of it, whichever they
+/// are.
+#[inline]
+pub(super) fn is_whole(shared: &MediaShared, slot: &Slot) -> bool {
+    let layout = &shared.layout;
+    if shared.conventions.framing.is_numbered() {
+        slot.came == layout.datagrams
+    } else {
+        slot.bytes >= layout.frame_bytes
+    }
+}
+
+/// What becomes of a frame that is to be played now, or that would have been, had the stream not been stopped.
+pub(super) fn outcome(shared: &MediaShared, slot: &Slot, is_stopped: bool) -> Outcome {
+    let has_more = if shared.conventions.framing.is_numbered() {
+        slot.repeats > 0
+    } else {
+        slot.bytes > shared.layout.frame_bytes
+    };
+    match (is_whole(shared, slot), has_more, slot.is_spoilt) {
+        (true, false, _) => Outcome::Completed,
+        (true, true, _) => Outcome::Repeated,
+        (false, ..) if is_stopped => Outcome::Cut,
+        (false, _, true) => Outcome::Erroneous,
+        (false, ..) => Outcome::Dropped,
+    }
 }
 
 /// How many datagrams a stream has, where the other end never says how many it sent: as many as the plan has.

@@ -104,9 +104,54 @@ fn losses_copies_and_damage_are_known_by_frames() {
         _ => Fate::Deliver,
     });
     let (client, server, _) = run(simulator);
-    assert_eq!(counts(&client), (96, 1, 1, 0, 2));
-    assert_eq!((client.lost_datagrams, client.damaged_datagrams), (2, 2));
+    // By bytes, as with ctsTraffic: what was cut short is missing from its frame, and is not wrong.
+    assert_eq!(counts(&client), (96, 2, 1, 0, 1));
+    assert_eq!((client.lost_datagrams, client.damaged_datagrams), (2, 1));
+    assert_eq!(client.unlike_datagrams, 1);
     conserved(&server, &client);
+}
+
+/// Section 3.5 of the reference: fewer bytes than a frame has are a dropped one, more a repeated one, whichever datagrams they are of.
+#[test]
+fn a_frame_is_judged_by_its_bytes() {
+    let mut simulator = untold(&plan(), link());
+    on_the_way(&mut simulator, |passing| match passing.position {
+        // Of one frame, the one half lost and the other twice: of as many bytes, and so whole.
+        0 => Fate::Lose,
+        1 => Fate::Duplicate { after_ns: 1 },
+        _ => Fate::Deliver,
+    });
+    let (client, _, _) = run(simulator);
+    assert_eq!(counts(&client), (100, 0, 0, 0, 0));
+    // The server was told half the rate, or twice as much.
+    for (factor, expected) in [((1, 2), (0, 100, 0, 0, 0)), ((2, 1), (0, 0, 100, 0, 0))] {
+        let (times, of) = factor;
+        let own = plan();
+        let theirs =
+            MediaPlan { rate_bps: BitRate(own.rate_bps.0 * times / of + 8_000), ..own.clone() };
+        let session = SessionKey::from(Token([3; 16]));
+        let shared = |role: Role, plan: &MediaPlan| MediaShared::by(CONVENTIONS, plan, role);
+        let ends = (shared(Role::Client, &own), shared(Role::Server, &theirs));
+        let mut sim = Sim::new(link(), ends.0, ends.1);
+        let flow = |role, plan: &MediaPlan| MediaFlow::by(CONVENTIONS, plan, (role, session, FLOW));
+        let flows = (flow(Role::Client, &own), flow(Role::Server, &theirs));
+        sim.connect(flows.0, flows.1, Transport::Datagram);
+        let (client, _, _) = run(sim);
+        assert_eq!((counts(&client), client.damaged_datagrams), (expected, 0), "{factor:?}");
+        assert!(client.unlike_datagrams > 0 && client.silent_frames == 0, "{factor:?}");
+    }
+}
+
+#[test]
+fn frames_behind_the_last_that_came_are_told_apart() {
+    let mut simulator = untold(&plan(), link());
+    on_the_way(&mut simulator, |passing| match passing.position {
+        // One amid the others, and the last ten.
+        80..84 | 360.. => Fate::Lose,
+        _ => Fate::Deliver,
+    });
+    let (client, _, _) = run(simulator);
+    assert_eq!((counts(&client), client.silent_frames), ((89, 11, 0, 0, 0), 10));
 }
 
 #[test]
