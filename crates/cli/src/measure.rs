@@ -204,10 +204,7 @@ fn run(
     let port = args.port.unwrap_or(peer.port());
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
-        let plan = tests.list.first().map(|(_, test)| &test.plan);
-        let local = plan.and_then(|plan| Some(plan.asks().sockets?.bind.clone()));
-        let own = (port, args.family());
-        let addresses = target::destinations(&hosts, &local.unwrap_or_default(), own, &stop);
+        let addresses = destinations(&hosts, (port, args), &tests, &stop);
         let end = End::Client { hosts: &hosts, addresses: &addresses, port, tests: &tests.list };
         kept.show(screen, end).map_err(unmeasured)?;
     }
@@ -268,6 +265,18 @@ fn run(
 }
 
 /// What ends a run early, as signals say.
+/// Where connections to these servers will go, to be shown before.
+fn destinations(
+    hosts: &[String],
+    (port, args): (u16, &RunArgs),
+    tests: &Tests,
+    stop: &Stop,
+) -> Vec<std::net::SocketAddr> {
+    let plan = tests.list.first().map(|(_, test)| &test.plan);
+    let local = plan.and_then(|plan| Some(plan.asks().sockets?.bind.clone()));
+    target::destinations(hosts, &local.unwrap_or_default(), (port, args.family()), stop)
+}
+
 fn stop_on_signals(is_quiet: bool) -> Result<Stop, Trouble> {
     let stop = Stop::default();
     let tell = move |line: &str| {
