@@ -140,7 +140,10 @@ impl Server {
             return;
         }
         let was_away = self.line.is_away();
-        let Err(error) = self.line.lose(error, now) else { return };
+        // A server that stops listens no more, so that nobody could come back.
+        let is_ending = self.stopping.is_some() && error.is_loss();
+        let lost = if is_ending { Err(error) } else { self.line.lose(error, now) };
+        let Err(error) = lost else { return };
         if let Stage::Testing(active) = &self.stage {
             active.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }

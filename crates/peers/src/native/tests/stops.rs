@@ -115,6 +115,19 @@ fn a_server_that_stops_amid_a_test_tells_why_before_the_next() {
 }
 
 #[test]
+fn a_server_that_stops_waits_for_no_client_that_has_left() {
+    let mut pair = Pair::new(&[fixtures::load(2)]);
+    pair.run_until(|pair| pair.server.count(&Seen::Start) == 1);
+    for input in [Input::Stop("terminated by a signal"), Input::ControlClosed] {
+        pair.server.dialogue.input(input, pair.now);
+    }
+    pair.server.settle(pair.now);
+    assert_eq!(pair.server.ended.as_ref().map(|(at, _)| *at), Some(pair.now));
+    assert_eq!(pair.server.sentence(), "the client closed the connection while the test ran");
+    assert_eq!(pair.server.count(&Seen::Reconnect), 0);
+}
+
+#[test]
 fn a_flow_that_cannot_be_set_up_ends_the_wait_at_both_ends() {
     let mut pair = Pair::new(&[fixtures::load(2)]);
     pair.run_until(|pair| pair.server.seen.len() == 1);
