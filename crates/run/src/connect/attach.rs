@@ -1,13 +1,15 @@
 //! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
 //! connections of flows are `opener`'s.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
-use pathscope_os::sockets::{self, Settings};
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host};
 use pathscope_peers::peer::Control;
 
@@ -21,7 +23,7 @@ use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::OpenerRemote;
 use crate::paths::log::PathsRemote;
 use crate::stop::Stop;
-use crate::threads;
+use crate::threads::{self, lock};
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -105,10 +107,11 @@ pub(crate) fn open_group(
         Ok((number, server, origins.take(number, server)?))
     });
     let flows: Vec<Ends> = ends.collect::<Result<_, RunError>>()?;
+    let spare = Arc::new(Mutex::new(origins.into_spare()));
     for first in 0..OPENERS.min(group.flows) as usize {
-        let (orders, settings) = (orders.clone(), settings.clone());
+        let (orders, settings, spare) = (orders.clone(), settings.clone(), Arc::clone(&spare));
         let own: Vec<_> = flows[first..].iter().step_by(OPENERS as usize).copied().collect();
-        threads::spawn("opener", move || open_all(&orders, &settings, own))?;
+        threads::spawn("opener", move || open_all(&orders, (&settings, &spare), own))?;
     }
     Ok((None, None))
 }
@@ -117,18 +120,38 @@ pub(crate) fn open_group(
 type Ends = (u32, SocketAddr, Option<SocketAddr>);
 
 /// Opens the datagram sockets of flows, up to the first that fails.
-fn open_all(orders: &Orders, settings: &Settings, flows: Vec<Ends>) {
+fn open_all(orders: &Orders, (settings, spare): (&Settings, &Mutex<Vec<u16>>), flows: Vec<Ends>) {
     for (number, server, local) in flows {
         if !orders.inbox.is_read() {
             return;
         }
         let seat = orders.seat(number);
         let settings = Settings { local, ..settings.clone() };
-        let socket = sockets::connect_udp(server, &settings).map_err(RunError::from);
+        let socket = open(server, settings, spare);
         let asks = (orders, seat);
         match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), asks, Duration::MAX)) {
             Ok(socket) => orders.attached(seat.flow, socket.into(), Arrival::default()),
             Err(error) => return orders.inbox.post(SessionMessage::AttachFailed(error)),
         }
+    }
+}
+
+/// Opens one. Where its port is somebody else's, as that of the same test with another server, it has one that is left.
+fn open(
+    server: SocketAddr,
+    mut settings: Settings,
+    spare: &Mutex<Vec<u16>>,
+) -> Result<Socket, RunError> {
+    loop {
+        let error = match sockets::connect_udp(server, &settings) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => error,
+        };
+        let is_taken = matches!(&error, OsError::Bind { source, .. } if source.kind() == io::ErrorKind::AddrInUse);
+        let port = if is_taken { lock(spare).pop() } else { None };
+        let (Some(port), Some(local)) = (port, &mut settings.local) else {
+            return Err(error.into());
+        };
+        local.set_port(port);
     }
 }

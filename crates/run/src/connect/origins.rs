@@ -54,6 +54,11 @@ impl Origins {
         Ok(Some(from_link_of(server, SocketAddr::new(address, port.unwrap_or(0)))))
     }
 
+    /// Ports that nothing has taken, where all that is to take one has: for those that turn out to be somebody else's.
+    pub fn into_spare(self) -> Vec<u16> {
+        self.free.map(Vec::from).unwrap_or_default()
+    }
+
     /// A connection is no more: its port is another's.
     pub fn give_back(&mut self, number: u32) {
         if let (Some(port), Some(free)) = (self.taken.remove(&number), &mut self.free) {
@@ -136,6 +141,8 @@ mod tests {
         origins.give_back(0);
         assert_eq!(from(&mut origins, 2, "10.0.0.9:1"), "0.0.0.0:8");
         assert_eq!(from(&mut origins, 3, "10.0.0.9:1"), "0.0.0.0:7");
+        origins.give_back(2);
+        assert_eq!(origins.into_spare(), [8]);
     }
 
     #[test]
