@@ -133,7 +133,9 @@ struct Here;
 
 impl Machine for Here {
     fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Refusal> {
-        let addresses = address::resolve(name, 0).map_err(|error| refusal(&error))?;
+        // It is of this machine: a name that has none was typed wrong.
+        let unknown = |error: OsError| Refusal { failure: Failure::Usage, text: error.to_string() };
+        let addresses = address::resolve(name, 0).map_err(unknown)?;
         Ok(addresses.into_iter().map(|address| address.ip()).collect())
     }
 
