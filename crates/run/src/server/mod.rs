@@ -172,10 +172,11 @@ impl Server {
             let mut serving = Serving::new(&self, scope, stop, log)?;
             answering::start(scope, &self.own, &self.settings, (log, &ending))?;
             self.tell_of_itself(log);
-            serving.until_stopped()?;
-            self.settings.totals.lines().iter().for_each(|line| log.own(line));
-            Ok(())
-        })
+            serving.until_stopped()
+        })?;
+        // Every session has said how it ended.
+        self.settings.totals.lines().iter().for_each(|line| log.own(line));
+        Ok(())
     }
 
     fn tell_of_itself(&self, log: ServerLog<'_>) {
