@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub type Spellings = &'static [(&'static str, &'static str)];
 
 /// The text with words of the tool in the place of ours, where each stands by itself.
-pub fn spelled<'text>(text: &'text str, spellings: Spellings) -> Cow<'text, str> {
+pub fn spelled(text: &str, spellings: Spellings) -> Cow<'_, str> {
     spellings.iter().fold(Cow::Borrowed(text), |text, &(ours, theirs)| {
         if text.contains(ours) { Cow::Owned(replaced(&text, ours, theirs)) } else { text }
     })

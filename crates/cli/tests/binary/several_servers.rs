@@ -164,16 +164,14 @@ fn a_server_that_is_lost_takes_nothing_from_the_other() {
 fn what_follows_from_a_test_is_of_one_server() {
     let servers = [Server::start(), Server::start()];
     let [one, other] = servers.each_ref().map(Server::host);
-    let folder = tempfile::tempdir().expect("a folder");
-    let samples = folder.path().join("samples.csv");
-    let samples = samples.to_str().expect("plain");
     let lines = [
-        "goodput -c 4 -n 1KiB --no-probe --repeat 2".to_owned(),
-        "goodput -c 1 -t 100ms --no-probe --repeat 2".to_owned(),
-        "media --rate 1Mbit --duration 100ms --iterations 2".to_owned(),
-        format!("latency -n 10 --samples {samples}"),
+        "goodput -c 4 -n 1KiB --no-probe --repeat 2",
+        "goodput -c 1 -t 100ms --no-probe --repeat 2",
+        "goodput --protocol udp -t 100ms --no-probe --find-rate",
+        "media --rate 1Mbit --duration 100ms --iterations 2",
+        "media --rate 1Mbit --duration 100ms --sweep frame-rate=30,60",
     ];
-    for line in &lines {
+    for line in lines {
         let words = line.split(' ').chain([one.as_str(), other.as_str()]);
         run(&words.collect::<Vec<_>>()).exits(2).complains(&[&other, "another server than", &one]);
     }

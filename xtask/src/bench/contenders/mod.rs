@@ -145,7 +145,6 @@ impl Program {
             Self::Beside { role: other, .. } if role != *other => {
                 return Ok(setting.conditions.pathscope.display().to_string());
             }
-            Self::Beside { name, .. } => name,
             Self::Earlier => {
                 let earlier = setting.conditions.earlier.as_ref();
                 let path = earlier.context("know the earlier build: name it with --earlier")?;
@@ -155,7 +154,7 @@ impl Program {
                 let own = std::env::current_exe().context("find this program")?;
                 return Ok(own.display().to_string());
             }
-            Self::Installed(name) => name,
+            Self::Installed(name) | Self::Beside { name, .. } => name,
             Self::InstalledPair { server, .. } if role == Role::Server => server,
             Self::InstalledPair { client, .. } => client,
         };
