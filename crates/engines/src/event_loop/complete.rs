@@ -8,6 +8,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine, RecvMeta, SendWant, Transport};
 use pathscope_os::errno::{is_answer, is_no_room, is_refusal, is_unreachable};
+use pathscope_os::sockets::Socket;
 
 use super::{EventLoop, SMALL_BYTES, Slot, SlotState, Wire, WireState};
 use crate::{SystemCalls, Trouble};
@@ -121,7 +122,13 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             let is_refusal = is_refusal(errno);
             self.deliver(place, Event::Unreachable { lane, errno, is_answer, is_refusal });
         } else {
-            self.slots[place].wires[lane.index()].state = WireState::Dead;
+            let wire = &mut self.slots[place].wires[lane.index()];
+            if self.medium.transport == Transport::Stream {
+                // The kernel still knows, until the socket is closed, what lay there when the other end broke the connection.
+                let lost = wire.socket.as_ref().and_then(Socket::unacknowledged_bytes);
+                wire.lost_bytes = lost.unwrap_or_default();
+            }
+            wire.state = WireState::Dead;
             self.deliver(place, Event::Reset { lane, errno });
         }
         Step::Done(0)

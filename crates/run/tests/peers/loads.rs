@@ -296,6 +296,24 @@ fn what_waits_in_our_own_kernel_is_not_told_as_acknowledged() {
 }
 
 #[test]
+fn what_a_server_never_took_that_resets_is_not_told_as_acknowledged() {
+    let test = load(Pattern::Push, 1, |plan| plan.extent = Extent::TransferBytes(Bytes(1 << 30)));
+    let (measurement, _) = foreign_server(CTSTRAFFIC, &test, 1, |mut stream| {
+        stream.write_all(NAME).expect("it is taken");
+        // What is closed with bytes that nobody has read is reset.
+        let socket = pathscope_os::sockets::Socket::from(stream);
+        let end = clock::now() + PATIENCE;
+        while socket.held_bytes() < Some(16 << 10) {
+            assert!(clock::now() < end, "{:?} have come", socket.held_bytes());
+            thread::yield_now();
+        }
+    });
+    let [sent, _] = moved(&measurement);
+    let acknowledged = measurement["summary"]["goodput"]["up"]["acknowledged_bytes"].as_u64();
+    assert!(acknowledged.is_some_and(|it| it < sent), "{acknowledged:?} of {sent}");
+}
+
+#[test]
 fn a_server_of_simpleperf_that_closes_without_its_answer_has_failed() {
     let test = load(Pattern::Push, 1, |plan| plan.extent = Extent::TransferBytes(Bytes(2_000)));
     let (measurement, _) =
