@@ -2,7 +2,7 @@
 //!
 //! Not here: which tests and whose, which whoever adds up knows; what a mode tells of its own tests (`results`).
 
-use pathscope_core::record::FlowError;
+use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use crate::end::EndedConnections;
 use crate::sums::add_fields;
@@ -54,6 +54,15 @@ impl Amounts {
     pub fn judged_with(self, there: &Self) -> Self {
         let all = |it: &EndedConnections| it.completed.saturating_add(it.failed);
         let (own, mut theirs) = (self.ended, there.ended);
+        if all(&own) == 0 && theirs.completed == 0 {
+            // Of a mode that counts none that ended well: one is told of, and one of which bytes came was made.
+            let kinds =
+                [(FlowErrorKind::Data, theirs.data), (FlowErrorKind::Protocol, theirs.protocol)];
+            let mut ended = own;
+            let told = kinds.into_iter().find(|&(_, times)| times > 0);
+            told.into_iter().for_each(|(kind, _)| ended.fail(Some(kind)));
+            return Self { ended, ..self };
+        }
         let unknown = all(&theirs).saturating_sub(all(&own));
         theirs.failed = theirs.failed.saturating_sub(unknown);
         theirs.network = theirs.network.saturating_sub(unknown);
@@ -62,7 +71,11 @@ impl Amounts {
             return self;
         }
         let failed = theirs.failed.min(all(&own));
-        Self { ended: EndedConnections { completed: all(&own) - failed, failed, ..theirs }, ..self }
+        // No more than failed of anything, whatever is said.
+        let [network, data, protocol] =
+            [theirs.network, theirs.data, theirs.protocol].map(|kind| kind.min(failed));
+        let completed = all(&own) - failed;
+        Self { ended: EndedConnections { completed, failed, network, data, protocol }, ..self }
     }
 }
 
@@ -85,6 +98,23 @@ mod tests {
         // Eight were refused; of those that were not, one failed there.
         assert_eq!(ended(12, 0, 0).judged_with(&ended(12, 8, 0)), ended(12, 0, 0));
         assert_eq!(ended(12, 0, 0).judged_with(&ended(11, 8, 1)), ended(11, 0, 1));
+    }
+
+    #[test]
+    fn where_none_is_counted_that_ended_well_the_other_end_tells_of_one_that_failed() {
+        let none = Amounts::default();
+        assert_eq!(none.judged_with(&ended(0, 0, 1)), ended(0, 0, 1));
+        assert_eq!(none.judged_with(&ended(0, 0, u64::MAX)), ended(0, 0, 1));
+        // It may never have been made.
+        assert_eq!(none.judged_with(&ended(0, 1, 0)), none);
+        assert_eq!(ended(0, 1, 0).judged_with(&none), ended(0, 1, 0));
+    }
+
+    #[test]
+    fn kinds_are_no_more_than_what_failed() {
+        let told = EndedConnections { completed: 1, failed: 1, data: 9, ..Default::default() };
+        let judged = ended(2, 0, 0).judged_with(&Amounts { ended: told, ..Amounts::default() });
+        assert_eq!(judged, ended(1, 0, 1));
     }
 
     #[test]
