@@ -227,7 +227,12 @@ pub const KINDS: &[Kind] = &[
             Public { to: "peers::mla", items: &["Plan::Multipath"] },
             Public {
                 to: "peers::simpleperf",
-                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Iterations"],
+                items: &[
+                    "Plan::Goodput",
+                    "goodput::GoodputPlan",
+                    "goodput::Iterations",
+                    "goodput::Shutdown",
+                ],
             },
             // Samples again, row by row.
             Public {

@@ -24,6 +24,7 @@ use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
 use pathscope_modes::conventions::{Conventions, Parting, StreamEnd};
+use pathscope_modes::goodput::Shutdown;
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::Pattern;
 use pathscope_modes::pattern::{Block, Payload};
@@ -92,6 +93,11 @@ impl Peer for Simpleperf {
         };
         if plan.pattern != Pattern::Push {
             return no("a simpleperf server sends nothing: --pattern push");
+        }
+        if plan.shape.shutdown != Shutdown::Graceful {
+            return no(
+                "each connection to a simpleperf server ends with a word, and no other way: --shutdown graceful",
+            );
         }
         in_band::carries_to(test, Self::CONVENTIONS.end)
     }

@@ -44,9 +44,14 @@ fn the_words_at_the_end_are_these() {
 fn what_it_cannot_carry_is_refused_with_what_to_say_instead() {
     let test = SimpleperfWords::default().tests().expect("it is one").swap_remove(0);
     assert_eq!(Simpleperf::carries(&test), Ok(()));
-    let Plan::Goodput(mut plan) = test.plan else { panic!("it is a load") };
-    plan.pattern = Pattern::Pull;
-    let pull = Test::new(plan.into(), None, test.report_every_ns);
-    let refusal = Simpleperf::carries(&pull).expect_err("it sends nothing").to_string();
-    assert!(refusal.contains("--pattern push"), "{refusal}");
+    let Plan::Goodput(plan) = test.plan else { panic!("it is a load") };
+    let mut pull = plan.clone();
+    pull.pattern = Pattern::Pull;
+    let mut rude = plan;
+    rude.shape.shutdown = Shutdown::Rude;
+    for (plan, instead) in [(pull, "--pattern push"), (rude, "--shutdown graceful")] {
+        let test = Test::new(plan.into(), None, test.report_every_ns);
+        let refusal = Simpleperf::carries(&test).expect_err("it cannot").to_string();
+        assert!(refusal.contains(instead), "{refusal}");
+    }
 }
