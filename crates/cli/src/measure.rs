@@ -136,7 +136,14 @@ impl Machine for Here {
         // It is of this machine: a name that has none was typed wrong.
         let unknown = |error: OsError| Refusal { failure: Failure::Usage, text: error.to_string() };
         let addresses = address::resolve(name, 0).map_err(unknown)?;
-        Ok(addresses.into_iter().map(|address| address.ip()).collect())
+        let all: Vec<IpAddr> = addresses.into_iter().map(|address| address.ip()).collect();
+        // Those of a link alone lead nowhere else, and a name says no link.
+        let is_of_link = |address: &IpAddr| match address {
+            IpAddr::V4(address) => address.is_link_local(),
+            IpAddr::V6(address) => address.is_unicast_link_local(),
+        };
+        let wide: Vec<IpAddr> = all.iter().copied().filter(|it| !is_of_link(it)).collect();
+        Ok(if wide.is_empty() { all } else { wide })
     }
 
     fn interface(&self, number: &str) -> Result<String, Refusal> {
@@ -266,7 +273,6 @@ fn run(
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 
-/// What ends a run early, as signals say.
 /// Where connections to these servers will go, to be shown before.
 fn destinations(
     hosts: &[String],
@@ -279,6 +285,7 @@ fn destinations(
     target::destinations(hosts, &local.unwrap_or_default(), (port, args.family()), stop)
 }
 
+/// What ends a run early, as signals say.
 fn stop_on_signals(is_quiet: bool) -> Result<Stop, Trouble> {
     let stop = Stop::default();
     let tell = move |line: &str| {
