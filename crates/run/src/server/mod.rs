@@ -363,6 +363,7 @@ impl<'scope> Serving<'scope> {
         // hold them.
         // Until then nobody's connection is closed from here: a word that was told could be lost.
         self.sessions.await_all();
+        self.tell_totals_if_asked();
         Ok(())
     }
 
