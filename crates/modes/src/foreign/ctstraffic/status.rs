@@ -79,7 +79,8 @@ fn slices(text: &str) -> Result<Vec<Slice>, Fault> {
     Ok(slices)
 }
 
-/// The rates of a column, as bits a second: over time, and their mean; nothing where nothing ever flowed.
+/// The rates of a column, as bits a second: over time, and their mean from the first slice in which something flowed to the last, since rows go
+/// on while nobody is there and while what has come is played; nothing where nothing ever flowed.
 fn rates(slices: &[Slice], column: usize, bits: f64) -> Option<(Vec<SeriesPoint>, f64)> {
     // The first row has no slice of its own.
     let rated = slices.iter().skip(1);
@@ -88,10 +89,13 @@ fn rates(slices: &[Slice], column: usize, bits: f64) -> Option<(Vec<SeriesPoint>
         SeriesPoint::over(slice.start_ns, slice.end_ns, Some(rate))
     });
     let points: Vec<SeriesPoint> = points.collect();
+    let flows = |point: &SeriesPoint| point.value.is_some_and(|rate| rate > 0.0);
+    let (first, last) = (points.iter().position(flows)?, points.iter().rposition(flows)?);
     let length = |point: &SeriesPoint| (point.end_ns - point.start_ns) as f64;
-    let all: f64 = points.iter().map(length).sum();
-    let bits = points.iter().map(|point| point.value.unwrap_or(0.0) * length(point)).sum::<f64>();
-    (all > 0.0 && bits > 0.0).then(|| (points, bits / all))
+    let moving = &points[first..=last];
+    let all: f64 = moving.iter().map(length).sum();
+    let bits = moving.iter().map(|point| point.value.unwrap_or(0.0) * length(point)).sum::<f64>();
+    (all > 0.0).then(|| (points, bits / all))
 }
 
 fn series(group: &Group, (way, name): (&'static str, &str), points: Vec<SeriesPoint>) -> Series {
@@ -266,6 +270,22 @@ mod tests {
             panic!("a rate")
         };
         assert!((rate - (24_999_840.0 * 5.0 + 24e6 * 5.5) / 10.5).abs() < 1.0, "{rate}");
+    }
+
+    #[test]
+    fn rows_before_and_behind_what_flowed_lower_no_rate() {
+        let [first, rows @ ..] = &STREAMS.lines().collect::<Vec<_>>()[..] else {
+            panic!("it has rows")
+        };
+        let idle = format!(
+            "{first}\n1,0,0,0,0,0,0\n2,0,0,0,0,0,0\n{}\n20,0,0,0,0,0,0\n25,0,0,0,0,0,0\n",
+            rows.join("\n")
+        );
+        let Value::BitRate(rate) = figure(&idle, "media.received_rate.down") else {
+            panic!("a rate")
+        };
+        let moved = 290.0 * 3.0 + 24_999_840.0 * 5.0 + 24e6 * 5.5;
+        assert!((rate - moved / 13.5).abs() < 1.0, "{rate}");
     }
 
     #[test]
