@@ -488,7 +488,7 @@ fn what_strangers_cause_is_told_in_few_lines_and_their_number() {
     let periods = 1 + pathscope_os::clock::now().since(begun).as_secs() as usize / 10;
     let (told, left_out): (Vec<&str>, Vec<&str>) =
         ran.stderr.lines().partition(|line| !line.contains("were left out"));
-    let own = ["listening on", "limits:", "terminated"];
+    let own = ["listening on", "limits:", "terminated", "served "];
     let is_own = |line: &str| own.iter().any(|words| line.contains(words));
     let told = told.iter().filter(|line| !is_own(line)).count();
     let untold: usize = left_out.iter().map(|line| number_in(line)).sum();

@@ -45,7 +45,10 @@ pub fn served_as_told<R>(
         serving.join().expect("it does not panic").expect("it serves");
         come
     });
-    (come, lines.into_inner().expect("nobody panics with it"))
+    let mut lines = lines.into_inner().expect("nobody panics with it");
+    // What it has served in all is told at its end, whatever comes of sessions.
+    lines.retain(|line| !line.starts_with("served "));
+    (come, lines)
 }
 
 /// Ends a server, also where what was to come of it is wrong: its thread is waited for.
