@@ -6,6 +6,8 @@ use crate::document::WithoutRow;
 
 /// How their ids begin, and why.
 const WITHOUT: &[(&str, &str)] = &[
+    ("goodput.acknowledged", "no cell has a receiver that tells nothing"),
+    ("goodput.acknowledged_bytes", "no cell has a receiver that tells nothing"),
     ("goodput.starved", "no cell has connections that starve"),
     ("goodput.starved_rate", "no cell has connections that starve"),
     ("goodput.too_short", "no cell has connections that are too short"),
