@@ -59,7 +59,7 @@ pub struct LatencyArgs {
     #[arg(
         long,
         value_name = "BYTES",
-        help = "Bytes of a ping and of its echo [default: 64B, and 88B with --timestamps kernel]"
+        help = "Bytes of a ping and of its echo [default: 64B; 88B with --timestamps kernel; 4B to a lagscope server]"
     )]
     pub size: Option<Bytes>,
     /// Bytes of a ping [default: --size]
