@@ -73,7 +73,7 @@ pub const STREAMS: Form = Form {
 
 /// One direction of all connections.
 #[derive(Default)]
-struct Way {
+pub(super) struct Way {
     bytes: u64,
     rates: Vec<FlowRate>,
     sums: RateSums,
@@ -81,7 +81,13 @@ struct Way {
 
 impl Way {
     /// A connection more, whose rate is none where it was too short for one.
-    fn add(&mut self, flow: u32, bytes: u64, bytes_per_second: u64, is_long_enough: bool) {
+    pub(super) fn add(
+        &mut self,
+        flow: u32,
+        bytes: u64,
+        bytes_per_second: u64,
+        is_long_enough: bool,
+    ) {
         self.bytes = self.bytes.saturating_add(bytes);
         if is_long_enough {
             let received_bps = bytes_per_second as f64 * 8.0;
@@ -134,7 +140,7 @@ fn connections(text: &str) -> Result<Read, Fault> {
 }
 
 /// What a direction of connections came to; nothing where nothing flowed.
-fn of_way(way: &'static str, told: Way) -> (Vec<Figure>, Option<Value>, Option<Bars>) {
+pub(super) fn of_way(way: &'static str, told: Way) -> (Vec<Figure>, Option<Value>, Option<Bars>) {
     let group = &goodput::figures::GROUP;
     let Way { bytes, rates, sums } = told;
     if bytes == 0 {
@@ -202,7 +208,7 @@ fn streams(text: &str) -> Result<Read, Fault> {
     })
 }
 
-fn numbers<const MANY: usize>(cells: [&str; MANY]) -> Result<[u64; MANY], String> {
+pub(super) fn numbers<const MANY: usize>(cells: [&str; MANY]) -> Result<[u64; MANY], String> {
     let mut read = [0; MANY];
     for (place, cell) in read.iter_mut().zip(cells) {
         *place = number(cell)?;

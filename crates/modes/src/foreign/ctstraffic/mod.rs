@@ -1,10 +1,11 @@
-//! The files of ctsTraffic: rows of status, of connections and of streams as they ended, and of frames.
+//! The files of ctsTraffic: rows of status, of connections and of streams as they ended, of what TCP counted of them, and of frames.
 //!
 //! Which end wrote a file stands in none: what this end sent counts as `up`, as of a client's.
 
 mod ends;
 mod frames;
 mod status;
+mod tcp_info;
 
 use pathscope_core::quantity::shown;
 
@@ -15,8 +16,14 @@ const TOOL: &str = "ctsTraffic";
 const UNKNOWN: &str = "hosts, settings and which end wrote it are not in the file: what its end sent is told as up, as of a client's";
 
 /// All of them.
-pub(super) const FORMS: [&Form; 5] =
-    [&status::CONNECTIONS, &status::STREAMS, &ends::CONNECTIONS, &ends::STREAMS, &frames::FRAMES];
+pub(super) const FORMS: [&Form; 6] = [
+    &status::CONNECTIONS,
+    &status::STREAMS,
+    &ends::CONNECTIONS,
+    &ends::STREAMS,
+    &frames::FRAMES,
+    &tcp_info::TCP_INFO,
+];
 
 /// Whether the first line has these columns and no others.
 fn has(text: &str, names: &[&str]) -> bool {
