@@ -24,6 +24,7 @@ use crate::connect::{attach, destinations};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::inbox::Inbox;
+use crate::records::journal::Journal;
 use crate::session::driver::{Carrier, Driver, End, Left};
 use crate::session::renewed;
 use crate::session::running::RunningTest;
@@ -95,14 +96,7 @@ impl ClientRun<'_> {
             Vec::new()
         };
         self.document.hosts.client.network.interface = attach::interface_of(carrier.local());
-        let end = peer::ClientEnd {
-            host: self.document.hosts.client.clone(),
-            wants_ends: self.journal.is_kept(),
-            entropy: random::bytes()?,
-        };
-        let dialogue = P::client(end, clock::now());
-        let ends = (Role::Client, P::CONVENTIONS);
-        let mut driver = Driver::new(dialogue, ends, (carrier, None), &self.journal)?;
+        let mut driver = self.driver::<P>(carrier, &self.journal)?;
         driver.samples.clone_from(&self.samples);
         let _hearing = self.stop.tell(&driver.inbox);
         if let Some((company, host)) = self.company {
@@ -118,6 +112,21 @@ impl ClientRun<'_> {
         let renewals = driver.dialogue.renewals();
         self.mind(renewed::caveat(renewals, result.is_ok()));
         result
+    }
+
+    /// The client's end of a session that is held over this, of which that journal hears.
+    pub(super) fn driver<P: Peer>(
+        &self,
+        carrier: Carrier,
+        journal: &Journal,
+    ) -> Result<Driver<P::Client>, RunError> {
+        let end = peer::ClientEnd {
+            host: self.document.hosts.client.clone(),
+            wants_ends: journal.is_kept(),
+            entropy: random::bytes()?,
+        };
+        let dialogue = P::client(end, clock::now());
+        Driver::new(dialogue, (Role::Client, P::CONVENTIONS), (carrier, None), journal)
     }
 
     /// Greets the server under this name, and hears whether it is one of its own. Whether there is a test to run with it.
