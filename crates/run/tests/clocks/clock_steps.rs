@@ -1,25 +1,21 @@
 //! Clocks that jump while pings are on their way: the one that everything is measured by, which should not and does
 //! where a machine is suspended or moved, and the wall clock, by which the kernel stamps.
 
-use std::net::UdpSocket;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
-use pathscope_engines::{
-    Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    registry, worker_inbox,
-};
+use pathscope_engines::{Blocking, EngineKind, Kernel, SystemCalls, Terms, Trouble, worker_inbox};
 use pathscope_flow::{Batches, Machine, Transport};
 use pathscope_modes::latency::{
-    Arrivals, EchoFlow, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencyTally, LoadModel,
-    PingFlow, Timestamps,
+    Arrivals, EchoFlow, Extent, LatencyPlan, LatencyReport, LoadModel, PingFlow, Timestamps,
 };
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::Socket;
 use pathscope_os::stamps::{self, Handover};
+
+use crate::common::{loopback, work};
 
 const PINGS: u64 = 200;
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -76,52 +72,24 @@ fn plan(load_model: LoadModel, timestamps: Timestamps) -> LatencyPlan {
     }
 }
 
-/// Runs one end until its flow is over or nobody is left who could tell it anything. The flow, and what it counted.
-fn work<M, S>(
-    (plan, role): (&LatencyPlan, Role),
-    (flow, socket): (M, UdpSocket),
-    inbox: Inbox,
-    calls: S,
-) -> (M, LatencyTally)
-where
-    M: Machine<Shared = LatencyShared>,
-    S: SystemCalls,
-{
-    let (sender, reports) = channel();
-    let worker = Worker {
-        flows: vec![(flow, vec![socket.into()])],
-        shared: LatencyShared::new(plan, role),
-        terms: Terms {
-            transport: Transport::Datagram,
-            wait: Wait::Sleep,
-            start: Kernel.now(),
-            begin: Tick::ZERO,
-            report_every: Duration::ZERO,
-            receive_buffer_bytes: 64 << 10,
-            stamps: plan.timestamps == Timestamps::Kernel,
-            batches: Batches::One,
-        },
-        inbox,
-        outbox: Outbox::into_sink(move |notice| {
-            if let Notice::Report { report, .. } = notice {
-                sender.send(report).expect("it is read below");
-            }
-        }),
-        succession: None,
+/// On what terms both ends run.
+fn terms(plan: &LatencyPlan) -> (EngineKind, Terms) {
+    let terms = Terms {
+        transport: Transport::Datagram,
+        wait: Wait::Sleep,
+        start: Kernel.now(),
+        begin: Tick::ZERO,
+        report_every: Duration::ZERO,
+        receive_buffer_bytes: 64 << 10,
+        stamps: plan.timestamps == Timestamps::Kernel,
+        batches: Batches::One,
     };
-    let finished = registry::run(EngineKind::Plain, worker, calls).expect("the engine runs");
-    let mut tally = LatencyTally::for_plan(plan, role);
-    reports.try_iter().for_each(|report| tally.merge(&report));
-    let (flow, _) = finished.flows.into_iter().next().expect("the only one");
-    (flow, tally)
+    (EngineKind::Plain, terms)
 }
 
 /// Pings over loopback, from an end whose clocks jump.
 fn ping(plan: &LatencyPlan, calls: Jumping) -> LatencyReport {
-    let here = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-    let there = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-    here.connect(there.local_addr().expect("bound")).expect("loopback");
-    there.connect(here.local_addr().expect("bound")).expect("loopback");
+    let (here, there) = loopback();
     let key = SessionKey::from(Token([5; 16]));
     if plan.timestamps == Timestamps::Kernel {
         // Also what comes before its worker begins is stamped.
@@ -133,10 +101,16 @@ fn ping(plan: &LatencyPlan, calls: Jumping) -> LatencyReport {
     let server_plan = plan.clone();
     let server = std::thread::spawn(move || {
         let flow = EchoFlow::new(&server_plan, key, FlowId(0));
-        drop(work((&server_plan, Role::Server), (flow, there), server_inbox, Kernel));
+        drop(work(
+            (&server_plan, Role::Server),
+            (flow, there),
+            server_inbox,
+            terms(&server_plan),
+            Kernel,
+        ));
     });
     let client = PingFlow::new(plan, key, FlowId(0));
-    let (client, tally) = work((plan, Role::Client), (client, here), inbox, calls);
+    let (client, tally) = work((plan, Role::Client), (client, here), inbox, terms(plan), calls);
     drop(server_remote);
     server.join().expect("it does not panic");
     assert_eq!(client.error(), None, "{calls:?}");

@@ -8,17 +8,15 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
-use pathscope_engines::{
-    Blocking, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker, registry,
-    worker_inbox,
-};
+use pathscope_engines::{Blocking, EngineKind, Kernel, SystemCalls, Terms, Trouble, worker_inbox};
 use pathscope_flow::{Batches, Transport};
 use pathscope_modes::latency::{
-    Arrivals, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencySummary, LatencyTally,
-    LoadModel, PingFlow,
+    Arrivals, Extent, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PingFlow,
 };
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::Socket;
+
+use crate::common::{loopback, work};
 
 const MILLISECOND: u64 = 1_000_000;
 /// From a ping's leaving to its echo's coming.
@@ -135,40 +133,23 @@ fn ping(
     (engine, wait): (EngineKind, Wait),
     script: impl FnOnce(&mut Scripted),
 ) -> LatencyReport {
-    let here = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-    let there = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-    here.connect(there.local_addr().expect("bound")).expect("loopback");
-    there.connect(here.local_addr().expect("bound")).expect("loopback");
+    let (here, there) = loopback();
     let (coming, refuses) = (VecDeque::new(), 0..0);
     let mut calls = Scripted { now_ns: 0, there, coming, taken_ns: 0, refuses };
     script(&mut calls);
     let (_remote, inbox) = worker_inbox().expect("a worker_inbox");
-    let (sender, reports) = std::sync::mpsc::channel();
     let flow = PingFlow::new(plan, SessionKey::from(Token([5; 16])), FlowId(0));
-    let worker = Worker {
-        flows: vec![(flow, vec![here.into()])],
-        shared: LatencyShared::new(plan, Role::Client),
-        terms: Terms {
-            transport: Transport::Datagram,
-            wait,
-            start: Tick::ZERO,
-            begin: Tick::from_nanos(BEGIN_NS),
-            report_every: Duration::ZERO,
-            receive_buffer_bytes: 64 << 10,
-            stamps: false,
-            batches: Batches::One,
-        },
-        inbox,
-        outbox: Outbox::into_sink(move |notice| {
-            if let Notice::Report { report, .. } = notice {
-                sender.send(report).expect("it is read below");
-            }
-        }),
-        succession: None,
+    let terms = Terms {
+        transport: Transport::Datagram,
+        wait,
+        start: Tick::ZERO,
+        begin: Tick::from_nanos(BEGIN_NS),
+        report_every: Duration::ZERO,
+        receive_buffer_bytes: 64 << 10,
+        stamps: false,
+        batches: Batches::One,
     };
-    registry::run(engine, worker, calls).expect("the engine runs");
-    let mut tally = LatencyTally::for_plan(plan, Role::Client);
-    reports.try_iter().for_each(|report| tally.merge(&report));
+    let (_, tally) = work((plan, Role::Client), (flow, here), inbox, (engine, terms), calls);
     tally.report(None)
 }
 
