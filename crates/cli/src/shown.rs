@@ -97,11 +97,20 @@ impl Shown {
         let mut text = Vec::new();
         let shown = show(&mut *self.screen, &mut text);
         if self.error.is_none() {
-            self.error = shown.and_then(|()| self.out.write_all(&text)).err();
+            self.error = shown.and_then(|()| self.out.write_all(&spelled(text))).err();
         }
         for (place, rows) in self.screen.take_rows() {
+            let rows = terminal::spelled(&rows);
             self.files.get_mut(place).into_iter().for_each(|file| file.write(&rows));
         }
+    }
+}
+
+/// Sentences of ours in it name what the tool's users know, as they do on standard error.
+fn spelled(text: Vec<u8>) -> Vec<u8> {
+    match str::from_utf8(&text) {
+        Ok(told) => terminal::spelled(told).into_owned().into_bytes(),
+        Err(_) => text,
     }
 }
 

@@ -238,3 +238,16 @@ fn what_has_no_effect_is_named_once_and_what_is_wrong_is_refused_with_its_word()
     assert!(alone.code.is_some_and(|code| code != 0), "{}", alone.said());
     assert!(alone.stdout.contains("Historic Connection Statistics"), "{}", alone.said());
 }
+
+#[test]
+fn a_client_that_reaches_nobody_says_so_once_and_in_ctstraffics_words() {
+    // Nobody listens at this address.
+    let words = ["ctstraffic", "-target:127.77.9.2", "-connections:1", "-iterations:1"];
+    let ran = run(&words).exits(3);
+    for said in [&ran.stdout, &ran.stderr] {
+        assert!(said.contains("name its port with -Port"), "{}", ran.said());
+        assert!(!said.contains("--port") && !said.contains("--peer"), "{}", ran.said());
+    }
+    let lines = ran.stdout.lines().filter(|line| line.contains("] cannot connect to"));
+    assert_eq!(lines.count(), 1, "{}", ran.said());
+}

@@ -286,3 +286,13 @@ fn a_server_that_shares_no_code_hears_what_lagscope_says() {
     let ran = run(&words).exits_with(&[3, 5]);
     assert!(ran.stdout.contains(" ERR : ") && ran.stdout.contains("-z6"), "{}", ran.said());
 }
+
+#[test]
+fn a_sender_that_reaches_nobody_says_so_in_lagscopes_words_everywhere() {
+    // Nobody listens at this address.
+    let ran = run(&["lagscope", "-s127.77.9.1", "-p6001", "-n5", "-o0"]).exits(3);
+    for said in [&ran.stdout, &ran.stderr] {
+        assert!(said.contains("'lagscope -r'") && said.contains("with -p"), "{}", ran.said());
+        assert!(!said.contains("--port") && !said.contains("--peer"), "{}", ran.said());
+    }
+}
