@@ -241,6 +241,9 @@ pub enum DatagramHeard<C> {
     /// Whoever is at that address is proven to be there, and asks for a seat: decide, and send [`ClaimSeat::reply`]. The same
     /// may come again: its answer was lost.
     Claimed(C),
+    /// It asks for the next seat of the test of its address whose flows are awaited: send this where there is one. The same may come
+    /// again.
+    Joins(Vec<u8>),
 }
 
 /// The server's side of datagram flows that ask for their seats, for all sessions. It keeps nothing of an address that is not

@@ -167,6 +167,15 @@ pub enum Listener {
     Shared,
     /// To one of its own, where nothing need be heard: its clients may wait for the server to speak first.
     Own,
+    /// To the port of all kinds, or to its own, which is then another of all kinds: it is told by the first bytes at either.
+    Either,
+}
+
+impl Listener {
+    /// Whether it is told by its first bytes, where others come, too.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::Either)
+    }
 }
 
 /// What a server makes of datagrams that come to the listener which a kind of peer has for itself.
@@ -226,7 +235,8 @@ pub enum Purpose<G, C> {
     Return(Returning),
     /// To be a lane of a flow.
     Seat(C),
-    /// To be the next lane of a flow of its client's session, which it begins where it is the first.
+    /// To be the next lane of a flow of its client's session. Where it is the first, it begins that, and carries its dialogue if the kind
+    /// has a control connection.
     Join(Joining<G>),
 }
 

@@ -320,6 +320,7 @@ macro_rules! peers {
                 $(match self.$field.hear(from, datagram, now) {
                     DatagramHeard::Nothing => {}
                     DatagramHeard::Answer(answer) => return DatagramHeard::Answer(answer),
+                    DatagramHeard::Joins(answer) => return DatagramHeard::Joins(answer),
                     DatagramHeard::Claimed(own) => {
                         return DatagramHeard::Claimed(DatagramClaim::$kind(own));
                     }

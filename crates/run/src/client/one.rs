@@ -13,7 +13,7 @@ use pathscope_modes::groups::Test;
 use pathscope_os::{clock, random};
 use pathscope_peers::attach::AttachError;
 use pathscope_peers::dialogue::ClientDialogue;
-use pathscope_peers::peer::{self, Control, Peer};
+use pathscope_peers::peer::{self, Control, KnownBy, Peer};
 use pathscope_peers::registry::PeerVisitor;
 
 use super::company::{Company, Verdict};
@@ -187,7 +187,9 @@ impl ClientRun<'_> {
         server: SocketAddr,
         silent: Vec<Silent>,
     ) -> Result<(), RunError> {
-        let spreads = self.known().any(|test| test.plan.spreads());
+        // Where connections say for which seat they are, one that only tries an address is no flow's.
+        let may_try = self.peer.known_by() == KnownBy::Seat;
+        let spreads = may_try && self.known().any(|test| test.plan.spreads());
         if self.destinations.is_some() || self.tests.are_compared || !spreads {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host};
-use pathscope_peers::peer::Control;
+use pathscope_peers::peer::{Control, KnownBy};
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::origins::Origins;
@@ -108,9 +108,11 @@ pub(crate) fn open_group(
     });
     let flows: Vec<Ends> = ends.collect::<Result<_, RunError>>()?;
     let spare = Arc::new(Mutex::new(origins.into_spare()));
-    for first in 0..OPENERS.min(group.flows) as usize {
+    // Where nothing but their order says which is which, each comes when the one before has its place.
+    let openers = if orders.peer.known_by() == KnownBy::Arrival { 1 } else { OPENERS };
+    for first in 0..openers.min(group.flows) as usize {
         let (orders, settings, spare) = (orders.clone(), settings.clone(), Arc::clone(&spare));
-        let own: Vec<_> = flows[first..].iter().step_by(OPENERS as usize).copied().collect();
+        let own: Vec<_> = flows[first..].iter().step_by(openers as usize).copied().collect();
         threads::spawn("opener", move || open_all(&orders, (&settings, &spare), own))?;
     }
     Ok((None, None))

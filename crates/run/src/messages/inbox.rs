@@ -28,6 +28,11 @@ pub(crate) enum SessionMessage {
     AttachFailed(RunError),
     /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
     Joined { stream: TcpStream, answer: Vec<u8> },
+    /// Server: a datagram flow has called from there, that is the session's by where it comes from.
+    Called { local: SocketAddr, remote: SocketAddr },
+    /// Server: the flows of the test that was asked for may come now: they are known by where they come from, and those of
+    /// another test of the same address were awaited.
+    MayAttach,
     /// A lane of a flow that roams has its socket, or has lost it.
     Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
     /// Client: all lanes of such a flow have come that need be waited for.

@@ -10,6 +10,7 @@ mod farewell;
 mod followers;
 mod gathering;
 mod hosts;
+mod joining;
 mod listening;
 mod log_limit;
 mod near;
@@ -31,16 +32,15 @@ use pathscope_core::id::Token;
 use pathscope_core::network::Network;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
-use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
+use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
-use pathscope_os::{clock, cpus, datagrams, limits, random};
+use pathscope_os::{clock, cpus, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
-use pathscope_peers::in_band::{connections_at_once, further_connections};
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
 use pathscope_peers::peer;
@@ -53,8 +53,6 @@ pub use totals::Totals;
 
 use crate::connect::origins::from_link_of;
 use crate::error::RunError;
-use crate::messages::door::Door;
-use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::queue::Queue;
 use crate::records::journal::Journal;
 use crate::session::driver::Carrier;
@@ -134,16 +132,20 @@ impl Server {
     pub fn bind(mut settings: Settings) -> Result<Self, RunError> {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
-        let listening = if settings.own_listeners_alone {
+        let mut listening = if settings.own_listeners_alone {
             Vec::new()
         } else {
             listening::bind_all(&settings.listen, settings.port)?
         };
         let mut own = Vec::new();
         for Stated { peer, port, .. } in &settings.stated {
-            if peer.listener() == peer::Listener::Own {
-                let at = (settings.listen.as_slice(), port.unwrap_or(peer.port()));
-                own.extend(listening::bind_own(at, *peer)?);
+            let (names, port) = (settings.listen.as_slice(), port.unwrap_or(peer.port()));
+            match peer.listener() {
+                peer::Listener::Shared => {}
+                peer::Listener::Own => own.extend(listening::bind_own((names, port), *peer)?),
+                // Where it is the port of all kinds, they are there already.
+                peer::Listener::Either if !listening.is_empty() && port == settings.port => {}
+                peer::Listener::Either => listening.extend(listening::bind_all(names, port)?),
             }
         }
         let limits = settings.descriptors.among(settings.limits, files);
@@ -300,6 +302,7 @@ impl<'scope> Serving<'scope> {
                 self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
+                self.sessions.keep_turns(now).map(left),
             ];
             let timeout = waits.into_iter().flatten().min();
             self.poller.wait(&mut ready, timeout)?;
@@ -466,6 +469,15 @@ impl<'scope> Serving<'scope> {
 
     /// Does what a connection is for.
     fn serve(&mut self, Arrival { stream, from, said }: Arrival) {
+        let asks = match &said {
+            Ok(Purpose::Session(greeting) | Purpose::Join(Joining { greeting, .. })) => {
+                Some(*greeting)
+            }
+            _ => None,
+        };
+        if let Some(greeting) = asks.filter(|greeting| !self.serves(greeting.kind())) {
+            return self.refuse(&joining::not_served(greeting.kind()), greeting, stream, from);
+        }
         match said {
             // Admitted before anything is spent on it: strangers who are refused are many.
             Ok(Purpose::Session(greeting)) => match Sessions::admit(&self.sessions, from) {
@@ -483,33 +495,6 @@ impl<'scope> Serving<'scope> {
             Ok(Purpose::Join(joining)) => self.join(joining, stream, from),
             Err(who) => self.log.on_stranger(from, &format!("turned away, since it is {who}")),
         }
-    }
-
-    /// A connection becomes one of its client's session, which it begins where none awaits it.
-    fn join(&mut self, joining: Joining<Greeting>, stream: TcpStream, from: SocketAddr) {
-        let Joining { greeting, identity, answer } = joining;
-        let client = (greeting.kind(), identity);
-        let local = stream.local_addr().ok().map(|local| local.ip());
-        let joined = SessionMessage::Joined { stream, answer };
-        let Some(joined) = self.gathering.join(client, joined) else { return };
-        let admission = match Sessions::admit(&self.sessions, from) {
-            Ok(admission) => admission,
-            Err(refusal) => return self.tell_refused(&refusal, from),
-        };
-        let place = self.hosts.place();
-        let inbox = Inbox::new(place.hosted.waker.clone());
-        let stated = &self.sessions.settings.stated;
-        let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
-        let mut stated = stated.into_iter().flat_map(|stated| &stated.tests);
-        let stated = stated.find(|test| test.is_over(Transport::Stream)).cloned();
-        let further = stated.as_ref().map_or(0, further_connections);
-        let door = Door::default();
-        door.enter();
-        inbox.0.post(joined);
-        let at_once = stated.as_ref().map_or(0, connections_at_once);
-        self.gathering.begin(client, (inbox.0.clone(), door.clone()), (further, at_once));
-        let carrier = Carrier::Flows { local, remote: from, inbox, door };
-        self.begin(admission, greeting, (carrier, stated), place);
     }
 
     /// A session begins, on a thread that holds others, too.
@@ -559,14 +544,15 @@ impl<'scope> Serving<'scope> {
             let answer = match self.challenger.hear(datagram.remote, said, clock::now()) {
                 DatagramHeard::Nothing => continue,
                 DatagramHeard::Answer(answer) => answer,
+                DatagramHeard::Joins(answer) => match called_at(socket, &datagram) {
+                    Some(local) if self.sessions.take_call(local, datagram.remote) => answer,
+                    _ => continue,
+                },
                 DatagramHeard::Claimed(claim) => {
-                    let called = datagram.local.zip(socket.local_addr().ok());
-                    let local = called.map(|(ip, own)| {
-                        from_link_of(datagram.remote, SocketAddr::new(ip, own.port()))
-                    });
-                    let decided = local.map_or(Err(SeatRefusal::NoRoom), |local| {
-                        self.sessions.attach_datagrams(&claim, local, datagram.remote)
-                    });
+                    let decided = called_at(socket, &datagram)
+                        .map_or(Err(SeatRefusal::NoRoom), |local| {
+                            self.sessions.attach_datagrams(&claim, local, datagram.remote)
+                        });
                     claim.reply(decided)
                 }
             };
@@ -574,4 +560,10 @@ impl<'scope> Serving<'scope> {
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
     }
+}
+
+/// The address of this end at which a datagram came.
+fn called_at(socket: &Socket, Datagram { local, remote, .. }: &Datagram) -> Option<SocketAddr> {
+    let (ip, own) = local.zip(socket.local_addr().ok())?;
+    Some(from_link_of(*remote, SocketAddr::new(ip, own.port())))
 }

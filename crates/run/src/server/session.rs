@@ -11,7 +11,7 @@ use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
 use pathscope_peers::dialogue::{Renewals, ServerDialogue, ServerSettings};
-use pathscope_peers::peer::{Control, Peer};
+use pathscope_peers::peer::{Control, KnownBy, Peer};
 use pathscope_peers::registry::{Greeting, GreetingVisitor};
 
 use super::hosts::{Session, Turn};
@@ -79,6 +79,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             log,
             name,
             control: P::CONTROL,
+            known_by: P::KNOWN_BY,
+            setup: None,
             served_as: P::served_as,
             tested: None,
             expected: None,
@@ -158,6 +160,10 @@ struct ServerEnd<'server> {
     /// By what it is found when its client comes back.
     name: Option<Token>,
     control: Control,
+    /// By what it is known which flow a connection is.
+    known_by: KnownBy,
+    /// A test whose datagram flows are awaited by where they come from.
+    setup: Option<Token>,
     /// What a person at the server is told of such a client instead of its test.
     served_as: fn(&Test) -> Option<String>,
     /// What is tested, where nobody but this end says how its connections ended.
@@ -195,6 +201,9 @@ impl ServerEnd<'_> {
     }
 
     fn forget(&mut self) {
+        if let Some(token) = self.setup.take() {
+            self.admission.sessions.is_set_up(self.admission.from.ip(), token);
+        }
         if let Some(credentials) = self.expected.take() {
             self.admission.sessions.forget(credentials);
         }
@@ -216,8 +225,8 @@ impl ServerEnd<'_> {
         if !is_called {
             self.admission.sessions.check_served()?;
         }
-        // Whether it is his to ask for is decided before anything is taken for it. Without a control connection there is no token.
-        if self.control == Control::Connection {
+        // Whether it is his to ask for is decided before anything is taken for it. Who comes by being of its client shows no token.
+        if self.known_by == KnownBy::Seat {
             let access = Access::new(credentials.session, self.admission.from, test);
             let sessions = &self.admission.sessions;
             sessions.expect(*sockets, (test, access), inbox.clone())?;
@@ -269,8 +278,20 @@ impl End for ServerEnd<'_> {
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let told = (self.served_as)(test).unwrap_or_else(|| test.plan.subtitle());
         self.log.on_stranger(self.admission.from, &told);
-        self.tested = (self.control == Control::InBand).then(|| test.plan.clone());
+        self.tested = (self.known_by != KnownBy::Seat).then(|| test.plan.clone());
         Ok(())
+    }
+
+    fn may_attach(&mut self, running: &RunningTest, inbox: &Inbox) -> bool {
+        let is_theirs = self.control == Control::Connection && self.known_by != KnownBy::Seat;
+        let RunningTest { test, sockets: (Credentials { token, .. }, _), .. } = running;
+        if !is_theirs || !test.is_over(Transport::Datagram) {
+            return true;
+        }
+        self.setup = Some(*token);
+        let flows = test.groups().iter().map(|group| group.flows).sum();
+        let (sessions, from) = (&self.admission.sessions, self.admission.from.ip());
+        sessions.set_up(from, *token, (inbox.clone(), flows))
     }
 
     fn holds(&mut self, bytes: usize) -> Result<(), RunError> {

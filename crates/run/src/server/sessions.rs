@@ -1,6 +1,7 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
 mod admission;
+mod setups;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use pathscope_peers::registry::{DatagramClaim, StreamClaim};
 use pathscope_peers::seats::Seats;
 
 pub(super) use admission::Admission;
+use setups::Setups;
 
 use super::Settings;
 use super::needs::{FILES_OF_SESSION, most_attached};
@@ -74,6 +76,8 @@ struct State {
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
     living: HashMap<Token, Inbox>,
+    /// Tests whose datagram flows are known by where they come from.
+    setups: Setups,
 }
 
 /// What there is only so much of for sessions and their tests.

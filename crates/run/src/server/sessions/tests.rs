@@ -66,7 +66,7 @@ fn claim_of(seat: Seat, session: Option<Token>, from: SocketAddr) -> DatagramCla
         match challenger.hear(from, &said, Tick::ZERO) {
             DatagramHeard::Answer(challenge) => attaching.received(&challenge, Tick::ZERO),
             DatagramHeard::Claimed(claim) => return claim,
-            DatagramHeard::Nothing => panic!("a client is heard"),
+            DatagramHeard::Nothing | DatagramHeard::Joins(_) => panic!("a client is heard"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a session is held over, as it begins: a control connection, or nothing but the connections of its flows. Not what is said
+//! What a session is held over, as it begins: a control connection, nothing but the connections of its flows, or both. Not what is said
 //! there, which is the dialogue's.
 
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -14,6 +14,15 @@ use crate::messages::inbox::{Inbox, InboxReader};
 pub(crate) enum Carrier {
     /// A control connection, which is established.
     Control(TcpStream),
+    /// The same, where connections of its flows are the session's by being of its client, too.
+    Joined {
+        /// The control connection.
+        control: TcpStream,
+        /// Where word for the session is left.
+        inbox: (Inbox, InboxReader),
+        /// By what connections of its flows come.
+        door: Door,
+    },
     /// The connections of its flows, which are still to come, or which are left in this inbox as they come.
     Flows {
         /// Where this end is towards the other, where that is known.
@@ -36,7 +45,9 @@ impl Carrier {
     /// Where this end is towards the other, where that is known.
     pub fn local(&self) -> Option<IpAddr> {
         match self {
-            Self::Control(stream) => stream.local_addr().ok().map(|address| address.ip()),
+            Self::Control(stream) | Self::Joined { control: stream, .. } => {
+                stream.local_addr().ok().map(|address| address.ip())
+            }
             Self::Flows { local, .. } => *local,
         }
     }
@@ -44,7 +55,7 @@ impl Carrier {
     /// Where the other end is, where that is known.
     pub fn remote(&self) -> Option<SocketAddr> {
         match self {
-            Self::Control(stream) => stream.peer_addr().ok(),
+            Self::Control(stream) | Self::Joined { control: stream, .. } => stream.peer_addr().ok(),
             Self::Flows { remote, .. } => Some(*remote),
         }
     }

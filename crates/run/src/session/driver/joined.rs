@@ -2,11 +2,12 @@
 //! which they come. Whose it is was found out by the thread that listens.
 
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
-use pathscope_flow::Group;
+use pathscope_core::record::Substitution;
+use pathscope_flow::{Group, Input};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
@@ -83,6 +84,35 @@ impl<D: Talk> Driver<D> {
         };
         self.joined += 1;
         self.take(word, end);
+    }
+
+    /// A test is provided for. Its flows may come now, or when word of that does.
+    pub(super) fn prepared(&mut self, chosen: Vec<Substitution>, end: &mut impl End) {
+        let is_waiting = self.test.as_ref().is_some_and(|test| !end.may_attach(test, &self.inbox));
+        if is_waiting {
+            self.journal
+                .step(|| "another test of this address awaits its UDP flows; this one waits");
+            self.waiting = Some(chosen);
+        } else {
+            self.dialogue.input(Input::Prepared(chosen), clock::now());
+        }
+    }
+
+    /// Those that were awaited have come, or are awaited no longer.
+    pub(super) fn has_turn(&mut self) {
+        if let Some(chosen) = self.waiting.take() {
+            self.dialogue.input(Input::Prepared(chosen), clock::now());
+        }
+    }
+
+    /// A datagram flow has called, and has been told that it has a place.
+    pub(super) fn call(&mut self, (local, remote): (SocketAddr, SocketAddr), end: &mut impl End) {
+        let seat = self.next_seat();
+        let Some(Seat { group, flow, .. }) = seat.filter(|_| end.joins().is_ok()) else { return };
+        self.joined += 1;
+        let socket = FlowSocket::Promised { local, remote };
+        let arrival = Arrival::default();
+        self.take(SessionMessage::Attached { group, flow, socket, arrival }, end);
     }
 
     /// The seats are those of the test's flows, group by group.

@@ -1,12 +1,16 @@
 //! What a session does with word that was left for it: of its workers, of those who make and keep its connections, and
 //! of who wants it to stop.
 
-use pathscope_core::id::Role;
-use pathscope_flow::{Input, Phase, Totals, Transport};
+use std::net::SocketAddr;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_flow::{GroupId, Input, Phase, Totals, Transport};
 use pathscope_modes::registry::EndInterval;
 use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
+use crate::error::RunError;
 use crate::messages::inbox::SessionMessage;
 use crate::messages::outcome::{WorkerOutcome, named};
 
@@ -31,6 +35,8 @@ impl<D: Talk> Driver<D> {
             }
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
+            SessionMessage::Called { local, remote } => self.call((local, remote), end),
+            SessionMessage::MayAttach => self.has_turn(),
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
                 let is_first = test.change_lane(group, flow, lane, socket);
@@ -42,10 +48,7 @@ impl<D: Talk> Driver<D> {
                 self.dialogue.input(Input::Attached { group, flow }, now);
             }
             SessionMessage::ConnectFailed { group, flow, address, error, tried } => {
-                if let Some(state) = self.test.as_mut().and_then(|test| test.group_mut(group)) {
-                    let error = state.ledger.not_made(flow, address, &error, tried);
-                    self.journal.not_made(flow, address, error, tried);
-                }
+                self.not_made((group, flow), address, &error, tried);
             }
             SessionMessage::NoMoreFlows { group } => {
                 self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
@@ -114,6 +117,20 @@ impl<D: Talk> Driver<D> {
                 self.awaited = self.awaited.min(now + UNDELIVERED);
                 self.dialogue.input(Input::Stop(reason), now);
             }
+        }
+    }
+
+    /// A connection that was to follow another could not be made.
+    fn not_made(
+        &mut self,
+        (group, flow): (GroupId, FlowId),
+        address: SocketAddr,
+        error: &RunError,
+        tried: [Tick; 2],
+    ) {
+        if let Some(state) = self.test.as_mut().and_then(|test| test.group_mut(group)) {
+            let error = state.ledger.not_made(flow, address, error, tried);
+            self.journal.not_made(flow, address, error, tried);
         }
     }
 

@@ -95,6 +95,10 @@ pub(crate) trait End {
     /// Provides the sockets of the test's flows, which arrive as word and present its credentials; or says why it cannot. Who
     /// takes leave has none to provide.
     fn provide(&mut self, test: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError>;
+    /// Server: whether flows may come to the test that was provided for. If not, word follows when they may.
+    fn may_attach(&mut self, _test: &RunningTest, _inbox: &Inbox) -> bool {
+        true
+    }
     /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
     /// must not have as many.
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
@@ -175,6 +179,8 @@ pub(crate) struct Driver<D> {
     pub samples: Option<SampleFile>,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
+    /// Server: what was chosen for a test whose flows may not come yet.
+    waiting: Option<Vec<Substitution>>,
     /// When the flows of the test are ended by force.
     abandon_at: Tick,
     /// What [`STALLED`] says, or less when the other end has ended.
@@ -228,6 +234,7 @@ impl<D: Talk> Driver<D> {
                 let inbox = Inbox::new(waker.map_or_else(Waker::new, Ok)?);
                 (Some(stream), inbox, Door::default())
             }
+            Carrier::Joined { control, inbox, door } => (Some(control), inbox, door),
             Carrier::Flows { inbox, door, .. } => (None, inbox, door),
         };
         let watch = watch.map_or_else(|| Watch::own(&inbox.waker), Ok)?;
@@ -266,6 +273,7 @@ impl<D: Talk> Driver<D> {
             journal: SessionJournal::new(journal.clone(), named.unwrap_or_default()),
             samples: None,
             there: Vec::new(),
+            waiting: None,
             abandon_at: Tick::NEVER,
             stalled: STALLED,
             moved_at: Tick::ZERO,
@@ -398,7 +406,7 @@ impl<D: Talk> Driver<D> {
                 }
                 Output::Prepare { credentials, resumed, plan } => {
                     match self.provide((credentials, resumed), plan, end) {
-                        Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
+                        Ok(chosen) => self.prepared(chosen, end),
                         Err(error) => {
                             let sentence = error.to_string();
                             let unable = Input::Unable { code: error.code(), sentence: &sentence };

@@ -1,0 +1,215 @@
+//! Tests of datagrams whose flows bear no token: each is known by nothing but the address that it comes from, and so the flows of
+//! one test of an address are awaited at a time. Not here: flows that say for which seat they are (`sessions`), nor connections that say whose
+//! they are (`gathering`).
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Token;
+use pathscope_os::clock;
+
+use super::Sessions;
+use crate::messages::inbox::{Inbox, SessionMessage};
+use crate::threads::lock;
+
+/// A test has so long for its flows to come while another of its address waits.
+const TURN: Duration = Duration::from_secs(2);
+
+/// What a test is told that took longer.
+const TOO_LONG: &str =
+    "its UDP flows did not come within 2 s, and another test of its address waits for its turn";
+
+/// Whose flows are awaited, and who is next, by addresses.
+#[derive(Debug, Default)]
+pub(super) struct Setups {
+    of: HashMap<IpAddr, VecDeque<Setup>>,
+}
+
+/// A test whose flows are to come.
+#[derive(Debug)]
+struct Setup {
+    /// Names the test.
+    token: Token,
+    inbox: Inbox,
+    /// So many of its flows have not come.
+    missing: u32,
+    /// Where the others are.
+    came: Vec<SocketAddr>,
+    /// Since when it has its turn.
+    since: Tick,
+}
+
+impl Setups {
+    /// A test of so many flows, of this address, is to be set up. Whether it is its turn: else it is told when it is.
+    pub fn enter(
+        &mut self,
+        address: IpAddr,
+        token: Token,
+        (inbox, flows): (Inbox, u32),
+        now: Tick,
+    ) -> bool {
+        let queue = self.of.entry(address).or_default();
+        let is_first = queue.is_empty();
+        queue.push_back(Setup { token, inbox, missing: flows, came: Vec::new(), since: now });
+        is_first
+    }
+
+    /// Nobody is awaited for this test any more.
+    pub fn leave(&mut self, address: IpAddr, token: Token, now: Tick) {
+        let Some(queue) = self.of.get_mut(&address) else { return };
+        let had_turn = queue.front().is_some_and(|first| first.token == token);
+        queue.retain(|setup| setup.token != token);
+        match queue.front_mut() {
+            None => drop(self.of.remove(&address)),
+            Some(next) if had_turn => next.begin(now),
+            Some(_) => {}
+        }
+    }
+
+    /// A datagram asks for a seat that came from there to here. Whether there is one: its test hears of it, the first time.
+    pub fn join(&mut self, local: SocketAddr, remote: SocketAddr) -> bool {
+        let queue = self.of.get_mut(&remote.ip());
+        let Some(setup) = queue.and_then(VecDeque::front_mut) else { return false };
+        if setup.came.contains(&remote) {
+            return true;
+        }
+        if setup.missing == 0 {
+            return false;
+        }
+        setup.missing -= 1;
+        setup.came.push(remote);
+        setup.inbox.post(SessionMessage::Called { local, remote });
+        true
+    }
+
+    /// When a test has had its turn for so long that others are not to wait for it.
+    pub fn next_deadline(&self) -> Option<Tick> {
+        let crowded = self.of.values().filter(|queue| queue.len() > 1);
+        crowded.filter_map(|queue| Some(queue.front()?.since + TURN)).min()
+    }
+
+    /// Ends those that have.
+    pub fn expire(&mut self, now: Tick) {
+        for queue in self.of.values_mut().filter(|queue| queue.len() > 1) {
+            if queue.front().is_some_and(|first| now >= first.since + TURN)
+                && let Some(late) = queue.pop_front()
+            {
+                late.inbox.post(SessionMessage::Stop(TOO_LONG));
+                queue.iter_mut().take(1).for_each(|next| next.begin(now));
+            }
+        }
+    }
+}
+
+impl Setup {
+    /// It has its turn.
+    fn begin(&mut self, now: Tick) {
+        self.since = now;
+        self.inbox.post(SessionMessage::MayAttach);
+    }
+}
+
+impl Sessions {
+    /// Datagram flows of this test are awaited that say nothing of it: they come from this address. Whether it is its turn.
+    pub fn set_up(&self, address: IpAddr, token: Token, awaits: (Inbox, u32)) -> bool {
+        let is_its_turn = lock(&self.state).setups.enter(address, token, awaits, clock::now());
+        // Who has its turn may not keep it for ever from now on.
+        self.listener.wake();
+        is_its_turn
+    }
+
+    /// They are no longer.
+    pub fn is_set_up(&self, address: IpAddr, token: Token) {
+        lock(&self.state).setups.leave(address, token, clock::now());
+    }
+
+    /// A datagram flow calls that says nothing of its test. Whether it has a place.
+    pub fn take_call(&self, local: SocketAddr, remote: SocketAddr) -> bool {
+        lock(&self.state).setups.join(local, remote)
+    }
+
+    /// Ends tests that keep others of their address waiting, and says when to look again.
+    pub fn keep_turns(&self, now: Tick) -> Option<Tick> {
+        let setups = &mut lock(&self.state).setups;
+        setups.expire(now);
+        setups.next_deadline()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_os::Waker;
+
+    use super::*;
+    use crate::messages::inbox::InboxReader;
+
+    const LOCAL: &str = "192.0.2.9:5201";
+
+    fn at(milliseconds: u64) -> Tick {
+        Tick::from_nanos(9_000_000_000 + milliseconds * 1_000_000)
+    }
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    fn enter(setups: &mut Setups, name: u8, flows: u32, ms: u64) -> (bool, InboxReader) {
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        let ip = address("192.0.2.1:1").ip();
+        (setups.enter(ip, Token([name; 16]), (inbox, flows), at(ms)), reader)
+    }
+
+    fn heard(reader: &InboxReader) -> Vec<String> {
+        let word = |message| match message {
+            SessionMessage::Called { remote, .. } => remote.port().to_string(),
+            SessionMessage::MayAttach => "turn".to_owned(),
+            SessionMessage::Stop(_) => "stop".to_owned(),
+            other => panic!("{other:?}"),
+        };
+        reader.receiver.try_iter().map(word).collect()
+    }
+
+    #[test]
+    fn flows_are_the_test_s_whose_turn_it_is_each_once_and_no_more_than_it_has() {
+        let mut setups = Setups::default();
+        let ((is_first, one), (is_second, other)) =
+            (enter(&mut setups, 1, 2, 0), enter(&mut setups, 2, 1, 1));
+        assert!(is_first && !is_second);
+        let mut join =
+            |port: u16| setups.join(address(LOCAL), address(&format!("192.0.2.1:{port}")));
+        assert_eq!([7, 7, 8, 9, 8].map(&mut join), [true, true, true, false, true]);
+        assert!(!setups.join(address(LOCAL), address("192.0.2.2:7")), "nobody waits for those");
+        assert_eq!((heard(&one), heard(&other)), (vec!["7".to_owned(), "8".to_owned()], vec![]));
+        let ip = address("192.0.2.1:1").ip();
+        setups.leave(ip, Token([1; 16]), at(5));
+        assert!(setups.join(address(LOCAL), address("192.0.2.1:9")));
+        assert_eq!(heard(&other), ["turn", "9"]);
+        setups.leave(ip, Token([2; 16]), at(6));
+        assert!(setups.of.is_empty() && !setups.join(address(LOCAL), address("192.0.2.1:9")));
+    }
+
+    #[test]
+    fn who_is_slow_costs_others_two_seconds_and_nobody_where_none_waits() {
+        let mut setups = Setups::default();
+        let (_, slow) = enter(&mut setups, 1, 1, 0);
+        assert_eq!(setups.next_deadline(), None);
+        setups.expire(at(60_000));
+        assert!(heard(&slow).is_empty(), "nobody waits");
+        let (_, next) = enter(&mut setups, 2, 1, 60_000);
+        let (_, last) = enter(&mut setups, 3, 1, 60_000);
+        assert!(setups.next_deadline().is_some_and(|at_once| at_once <= at(60_000)));
+        setups.expire(at(60_000));
+        assert_eq!(
+            (heard(&slow), heard(&next)),
+            (vec!["stop".to_owned()], vec!["turn".to_owned()])
+        );
+        assert_eq!(setups.next_deadline(), Some(at(62_000)));
+        setups.expire(at(61_999));
+        assert!(heard(&last).is_empty());
+        // One that leaves before its turn takes it from nobody.
+        setups.leave(address("192.0.2.1:1").ip(), Token([3; 16]), at(61_999));
+        assert!(setups.next_deadline().is_none() && heard(&next).is_empty());
+    }
+}
