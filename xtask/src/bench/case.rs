@@ -8,8 +8,11 @@ const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288,
 /// Write sizes where many connections share the same two cores.
 const WRITE_BYTES_OF_MANY: [usize; 2] = [65_536, 524_288];
 
-/// The write size of transfers that the server sends: that of ctsTraffic.
-const WRITE_BYTES_OF_PULLS: usize = 65_536;
+/// The write size that iperf3 has by itself.
+const WRITE_BYTES_OF_IPERF3: usize = 131_072;
+
+/// Write sizes of transfers that the server sends: what ctsTraffic is compared with, iperf3's own, and a large one.
+const WRITE_BYTES_OF_PULLS: [usize; 3] = [65_536, WRITE_BYTES_OF_IPERF3, 524_288];
 
 /// Payload of a datagram.
 pub const DATAGRAM_BYTES: usize = 1_400;
@@ -101,11 +104,11 @@ pub fn all() -> Vec<Case> {
             cases.extend(sizes.iter().map(case));
         }
     }
-    cases.extend([1, 8].map(|connections| Case::Goodput {
-        connections,
-        direction: Direction::Pull,
-        write_bytes: WRITE_BYTES_OF_PULLS,
-    }));
+    for connections in [1, 8] {
+        let case = |direction, write_bytes| Case::Goodput { connections, direction, write_bytes };
+        cases.push(case(Direction::Push, WRITE_BYTES_OF_IPERF3));
+        cases.extend(WRITE_BYTES_OF_PULLS.map(|write_bytes| case(Direction::Pull, write_bytes)));
+    }
     cases.extend([true, false].map(|offload| Case::Datagrams { offload }));
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (40, 40));
+        assert_eq!((names.len(), all().len()), (46, 46));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

@@ -1,11 +1,11 @@
-//! iperf3: transfers over TCP. Read from 3.12 and tried with it.
+//! iperf3: transfers over TCP and UDP, alone and with the instrument at either end. Read from 3.12 and tried with it.
 
 use anyhow::Result;
 
 use super::super::case::{Case, DATAGRAM_BYTES, Direction, Measure};
 use super::super::conditions::Conditions;
-use super::super::outputs::Outputs;
-use super::{Contender, Program, Setting, number_at, words};
+use super::super::outputs::{Outputs, Role};
+use super::{Contender, Program, Setting, number_at, pathscope, words};
 
 pub const IPERF3: Contender = Contender {
     name: "iperf3",
@@ -20,6 +20,39 @@ pub const IPERF3: Contender = Contender {
     client,
     figure,
 };
+
+/// Our client at its server: `--subject served-by-iperf3 --against iperf3` asks whether our client costs anything.
+pub const SERVED_BY_IPERF3: Contender = Contender {
+    name: "served-by-iperf3",
+    program: Program::Beside { name: "iperf3", role: Role::Server },
+    measure: one_way,
+    client: |setting| {
+        let mut words = pathscope::client(setting);
+        words.extend(["--peer", "iperf3"].map(str::to_owned));
+        words
+    },
+    figure: pathscope::figure_beside_others,
+    ..IPERF3
+};
+
+/// Its client at our server: `--subject asked-by-iperf3 --against iperf3` asks the same of our server.
+pub const ASKED_BY_IPERF3: Contender = Contender {
+    name: "asked-by-iperf3",
+    program: Program::Beside { name: "iperf3", role: Role::Client },
+    measure: one_way,
+    server: |setting| {
+        let port = setting.port;
+        words(&format!("server --listen 127.0.0.1 --accept iperf3 --iperf3-port {port} --quiet"))
+    },
+    server_ends: |_| false,
+    ..IPERF3
+};
+
+/// Both directions on one connection are no test that its wire knows.
+fn one_way(case: &Case, conditions: &Conditions) -> Option<Measure> {
+    let is_duplex = matches!(case, Case::Goodput { direction: Direction::Duplex, .. });
+    measure(case, conditions).filter(|_| !is_duplex)
+}
 
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     matches!(case, Case::Goodput { .. } | Case::Datagrams { .. }).then_some(Measure::GoodputBps)

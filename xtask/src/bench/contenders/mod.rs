@@ -27,6 +27,8 @@ pub const ALL: &[Contender] = &[
     earlier::EARLIER,
     bare::BARE,
     iperf3::IPERF3,
+    iperf3::SERVED_BY_IPERF3,
+    iperf3::ASKED_BY_IPERF3,
     sockperf::SOCKPERF,
     qperf::QPERF,
     neper::TCP_STREAM,
