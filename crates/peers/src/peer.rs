@@ -25,6 +25,8 @@ pub trait Peer {
     const PORT: u16;
     /// Whether a session has a control connection.
     const CONTROL: Control;
+    /// Whether a session is over with its first test, so that each of several has one of its own.
+    const ONE_TEST: bool = false;
     /// By what a server knows which flow a TCP connection is.
     const KNOWN_BY: KnownBy;
     /// Where its clients come.

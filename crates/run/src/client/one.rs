@@ -40,12 +40,17 @@ const KEEPING_SHARE: u32 = 8;
 impl ClientRun<'_> {
     /// All tests, from the first connection to the server to taking leave of it.
     pub fn measure(&mut self) -> Result<(), RunError> {
-        match self.session() {
-            Err(error @ RunError::Refused { why: AttachError::Unanswered { .. }, .. }) => {
-                self.go_without_datagrams(error)?;
-                self.session()
+        loop {
+            match self.session() {
+                Err(error @ RunError::Refused { why: AttachError::Unanswered { .. }, .. }) => {
+                    self.go_without_datagrams(error)?;
+                    self.session()?;
+                }
+                result => result?,
             }
-            result => result,
+            if self.tests.list.is_empty() || !self.peer.visit(HasOneTest) {
+                return Ok(());
+            }
         }
     }
 
@@ -63,7 +68,7 @@ impl ClientRun<'_> {
         }
     }
 
-    /// All tests that are left, in one session.
+    /// All tests that are left, or the next, in one session.
     fn session(&mut self) -> Result<(), RunError> {
         self.peer.visit(Session { run: self })
     }
@@ -105,7 +110,7 @@ impl ClientRun<'_> {
             }
             self.find_destinations(server, silent)?;
         }
-        let result = self.tests(&mut driver, server);
+        let result = self.tests(&mut driver, server, P::ONE_TEST);
         if result.is_ok() {
             take_leave(&mut driver);
         }
@@ -216,6 +221,7 @@ impl ClientRun<'_> {
         &mut self,
         driver: &mut Driver<impl ClientDialogue>,
         server: SocketAddr,
+        is_one: bool,
     ) -> Result<(), RunError> {
         let stop = self.stop;
         while let Some((name, test)) = self.tests.list.first().cloned() {
@@ -265,6 +271,9 @@ impl ClientRun<'_> {
                     "the server cut the test short: {reason}; what was measured until then is kept"
                 )));
             }
+            if is_one {
+                break;
+            }
         }
         Ok(())
     }
@@ -308,6 +317,17 @@ impl PeerVisitor for Session<'_, '_> {
 
     fn visit<P: Peer>(self) -> Result<(), RunError> {
         self.run.session_with::<P>()
+    }
+}
+
+/// Whether each test has a session of its own.
+struct HasOneTest;
+
+impl PeerVisitor for HasOneTest {
+    type Output = bool;
+
+    fn visit<P: Peer>(self) -> bool {
+        P::ONE_TEST
     }
 }
 
