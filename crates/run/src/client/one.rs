@@ -131,7 +131,10 @@ impl ClientRun<'_> {
             entropy: random::bytes()?,
         };
         let dialogue = P::client(end, clock::now());
-        Driver::new(dialogue, (Role::Client, P::CONVENTIONS), (carrier, None), journal)
+        let ends = (Role::Client, P::CONVENTIONS);
+        let mut driver = Driver::new(dialogue, ends, (carrier, None), journal)?;
+        driver.is_untold = !P::TELLS.intervals;
+        Ok(driver)
     }
 
     /// Greets the server under this name, and hears whether it is one of its own. Whether there is a test to run with it.

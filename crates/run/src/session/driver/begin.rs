@@ -18,7 +18,7 @@ impl<D: Talk> Driver<D> {
             departures: is_kept || self.role == Role::Client,
             rows: is_kept,
             status: self.journal.tells_status(),
-            acknowledged: !self.has_control && self.role == Role::Client,
+            acknowledged: self.is_untold,
         };
         let terms = (consents, self.conventions, tells);
         match test.start(&self.inbox, self.samples.as_ref(), terms, now) {

@@ -159,6 +159,8 @@ pub(crate) struct Driver<D> {
     door: Door,
     entered: u64,
     has_control: bool,
+    /// Client: nothing is told of what the server receives while a test runs.
+    pub is_untold: bool,
     /// When nobody is expected any more, where they follow one another and none is there.
     deserted_at: Tick,
     /// Whether a control connection is asked for that takes the place of this one.
@@ -260,6 +262,7 @@ impl<D: Talk> Driver<D> {
             door,
             entered: 0,
             has_control,
+            is_untold: false,
             deserted_at: Tick::NEVER,
             control,
             watch,
