@@ -43,15 +43,23 @@ pub struct Tells {
     pub verification: bool,
     /// Of each TCP connection that it ended well there, too: on that connection itself, or when a test is over.
     pub endings: bool,
+    /// What the data that it sends are made of, be that agreed once for all. Where it does not, nothing that this end received counts
+    /// as compared.
+    pub payload: bool,
 }
 
 impl Tells {
     /// As pathscope does.
     pub const EVERYTHING: Self =
-        Self { intervals: true, report: true, verification: true, endings: true };
-    /// As peers do with whom no word is exchanged.
-    pub const NOTHING: Self =
-        Self { intervals: false, report: false, verification: false, endings: false };
+        Self { intervals: true, report: true, verification: true, endings: true, payload: true };
+    /// As peers do with whom no word is exchanged: what data are made of is agreed once for all.
+    pub const NOTHING: Self = Self {
+        intervals: false,
+        report: false,
+        verification: false,
+        endings: false,
+        payload: true,
+    };
     /// The same but for connections, which end with a word of the server's that all has come.
     pub const ENDINGS: Self = Self { endings: true, ..Self::NOTHING };
 

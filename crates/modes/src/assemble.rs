@@ -91,11 +91,14 @@ fn untold(checks: &[Check], has_reported: bool, hosts: &Hosts) -> Option<Caveat>
         return None;
     }
     let name = hosts.peer.as_ref().map_or("", |peer| &peer.name);
-    let what = match (tells.report, tells.verification) {
-        (false, true) => "what it counted",
-        (true, _) => "whether what it received is right",
-        (false, false) => "what it counted, nor whether what it received is right",
-    };
+    let all = [
+        (tells.report, "what it counted"),
+        (tells.verification, "whether what it received is right"),
+        (tells.payload, "what it sends is made of"),
+    ];
+    let what: Vec<&str> =
+        all.into_iter().filter(|&(is_told, _)| !is_told).map(|(_, what)| what).collect();
+    let what = what.join(", nor ");
     let unknown = match unknown[..] {
         [] => "no check rests on that".to_owned(),
         [one] => format!("this end cannot verify {one}"),

@@ -42,9 +42,24 @@ impl Unknown {
     }
 }
 
+/// Of data that go up, down or both ways, which of them nobody has compared, as far as this end knows.
+pub(crate) fn unknown_data<M: Results>(
+    ends: &Ends<'_, M>,
+    (is_up, is_down): (bool, bool),
+) -> Option<Unknown> {
+    const WHAT: &str = "it is not known whether what the client received is right: such a server does not say what it sends";
+    let there = unknown_there(ends).filter(|_| is_up);
+    let is_opaque = is_down && !ends.hosts.tells().payload;
+    match there {
+        Some(there) if is_opaque => Some(there.with(&format!("; {WHAT}"))),
+        None if is_opaque => Some(Unknown::Untold(WHAT.to_owned())),
+        there => there,
+    }
+}
+
 /// Of data that the server received, where it has not said what it makes of them. One that compares and does not report says it by
 /// how its connections end.
-pub(crate) fn unknown_data<M: Results>(ends: &Ends<'_, M>) -> Option<Unknown> {
+fn unknown_there<M: Results>(ends: &Ends<'_, M>) -> Option<Unknown> {
     const WHAT: &str = "it is not known whether what the server received is right";
     let tells = ends.hosts.tells();
     if !tells.verification {

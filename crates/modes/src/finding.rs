@@ -31,7 +31,7 @@ findings! {
     pub(crate) enum TestCaveat {
         ServerReportMissing: "server_report_missing", "the server's report never came: what it received is unknown, and nothing is concluded from it",
             "see whether the server still runs and the path holds, and repeat";
-        PeerTellsLess: "peer_tells_less", "this kind of peer does not tell all that it counts: what rests on that is absent, and checks of it are unknown",
+        PeerTellsLess: "peer_tells_less", "this kind of peer does not tell all that it counts, or what its data are made of: what rests on that is absent, and checks of it are unknown",
             "read what the other end says itself, or have pathscope at both ends where it has to be known";
         Unfinished: "unfinished", "the measurement was under way when this was saved: its intervals alone are here",
             "let it come to its end";

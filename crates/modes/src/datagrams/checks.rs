@@ -28,7 +28,7 @@ fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let first = first.map_or_else(String::new, DatagramCorruption::text);
     let wrong = (corrupt > 0)
         .then(|| format!("{} not what was sent; {first}", counted(corrupt, "datagram")));
-    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
+    let unknown = checks::unknown_data(ends, (plan.is_up(), plan.is_down()));
     let right = match total(ends.reports().map(|end| end.received)) {
         received if plan.verify == Verify::Sampled => format!(
             "of {} received, one byte in 16 was checked, and none was wrong",

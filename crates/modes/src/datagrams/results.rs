@@ -60,8 +60,13 @@ impl Results for DatagramsPlan {
 
     fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
         let mut summary = DatagramsSummary::of(self, ends.of_client(), ends.of_server());
-        if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
-            up.verify = Some(Verify::Off);
+        let tells = ends.hosts.tells();
+        for (way, is_compared) in
+            [(&mut summary.up, tells.verification), (&mut summary.down, tells.payload)]
+        {
+            if let (Some(way), false) = (way, is_compared) {
+                way.verify = Some(Verify::Off);
+            }
         }
         summary
     }

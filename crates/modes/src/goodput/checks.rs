@@ -32,15 +32,17 @@ fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Option<Check> {
         let first = first_damage(ends).map_or_else(String::new, |it| format!("; {it}"));
         format!("wrong data on {}{first}", counted(corrupt, "connection"))
     });
-    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up()).map(|unknown| {
+    let ways = (plan.is_up(), plan.is_down());
+    let unknown = checks::unknown_data(ends, ways).map(|unknown| {
         let own = ends.of_client().received_bytes;
+        let is_compared = plan.verify == Verify::Full && ends.hosts.tells().payload;
         let unknown = if tells_endings(ends) && ends.of_client().completed > 0 {
             unknown.with(" more than that each connection which completed came to its last byte")
         } else {
             unknown
         };
         let right = format!("; all {} bytes that the client received are right", count(own));
-        unknown.with(if own > 0 && plan.verify == Verify::Full { &right } else { "" })
+        unknown.with(if own > 0 && is_compared { &right } else { "" })
     });
     let right = if plan.verify == Verify::Sampled {
         format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))

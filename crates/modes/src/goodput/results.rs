@@ -70,10 +70,17 @@ impl Results for GoodputPlan {
         let tells_endings = checks::tells_endings(ends);
         let mut summary =
             GoodputSummary::of(self, ends.of_client(), ends.of_server(), tells_endings);
-        if let (Some(up), false) = (&mut summary.up, ends.hosts.tells().verification) {
-            (up.verified, up.verify) = (false, Some(Verify::Off));
+        let tells = ends.hosts.tells();
+        for (way, is_compared) in
+            [(&mut summary.up, tells.verification), (&mut summary.down, tells.payload)]
+        {
+            if let (Some(way), false) = (way, is_compared) {
+                (way.verified, way.verify) = (false, Some(Verify::Off));
+            }
         }
+        // A server that reports in the end tells what it received, whatever is known of its intervals.
         let acknowledged = super::summary::acknowledged(self, intervals);
+        let acknowledged = acknowledged.filter(|_| ends.server.is_none());
         if let (Some(up), Some((all, rate))) = (&mut summary.up, acknowledged) {
             (up.acknowledged_bytes, up.acknowledged_bps) = (Some(all), rate);
         }

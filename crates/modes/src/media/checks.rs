@@ -43,7 +43,7 @@ fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<Check> {
             count(Layout::of(plan).frame_bytes)
         ))
     });
-    let unknown = checks::unknown_data(ends).filter(|_| plan.is_up());
+    let unknown = checks::unknown_data(ends, (plan.is_up(), plan.is_down()));
     let right =
         format!("all bytes of {} are the bytes that were sent", counted(received, "datagram"));
     let is_told = received > 0 || damaged > 0 || unknown.is_some();

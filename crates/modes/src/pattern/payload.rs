@@ -1,5 +1,5 @@
-//! What the streams of a load are made of, as a value that all flows of a worker share: our own pattern, or a block that other
-//! programs send over and over. Not here: what is said of wrong bytes (`examine`).
+//! What the streams of a load are made of, as a value that all flows of a worker share: our own pattern, a block that other
+//! programs send over and over, or what nobody says. Not here: what is said of wrong bytes (`examine`).
 
 use pathscope_flow::Gather;
 
@@ -13,6 +13,8 @@ pub enum Payload {
     Keyed,
     /// The same in all of them, whichever flow a connection is.
     Block(Block),
+    /// What an end likes. This one sends as it always does, and has nothing to compare with what it receives.
+    Opaque,
 }
 
 /// Some bytes, over and over.
@@ -74,7 +76,7 @@ impl Payload {
     #[inline]
     pub fn gather(self, key: StreamKey, position: u64, limit: usize, gather: &mut Gather<'_>) {
         match self {
-            Self::Keyed => key.gather(position, limit, gather),
+            Self::Keyed | Self::Opaque => key.gather(position, limit, gather),
             Self::Block(block) => block.gather(position, limit, gather),
         }
     }
@@ -83,17 +85,18 @@ impl Payload {
     #[inline]
     pub fn copy_to(self, key: StreamKey, position: u64, bytes: &mut [u8]) {
         match self {
-            Self::Keyed => key.copy_to(position, bytes),
+            Self::Keyed | Self::Opaque => key.copy_to(position, bytes),
             Self::Block(block) => block.copy_to(position, bytes),
         }
     }
 
-    /// Compares `bytes`, received at `position`, with what they must be: the index of the first wrong one, or `None`.
+    /// Compares `bytes`, received at `position`, with what they must be: the index of the first wrong one, or `None`, also where nobody knows.
     #[inline]
     pub fn first_wrong(self, key: StreamKey, position: u64, bytes: &[u8]) -> Option<usize> {
         match self {
             Self::Keyed => key.first_wrong(position, bytes),
             Self::Block(block) => block.first_wrong(position, bytes),
+            Self::Opaque => None,
         }
     }
 
@@ -103,13 +106,14 @@ impl Payload {
         match self {
             Self::Keyed => key.first_wrong_sampled(position, bytes),
             Self::Block(block) => block.first_wrong(position, bytes),
+            Self::Opaque => None,
         }
     }
 
     /// The byte at `position`.
     pub(super) fn byte(self, key: StreamKey, position: u64) -> u8 {
         match self {
-            Self::Keyed => key.byte(position),
+            Self::Keyed | Self::Opaque => key.byte(position),
             Self::Block(block) => block.rest(position).first().copied().unwrap_or_default(),
         }
     }
@@ -136,6 +140,19 @@ mod tests {
     #[test]
     fn a_block_comes_over_and_over() {
         assert_eq!(sent(5, 17), b"cka blocka blocka");
+    }
+
+    #[test]
+    fn what_is_made_of_nobody_knows_what_is_never_wrong_and_is_sent_as_ever() {
+        let key = StreamKey::new(1, 2, true);
+        let mut bytes = [[0; 4_096]; 2];
+        Payload::Keyed.copy_to(key, 5, &mut bytes[0]);
+        Payload::Opaque.copy_to(key, 5, &mut bytes[1]);
+        assert_eq!(bytes[0], bytes[1]);
+        assert_eq!(Payload::Opaque.byte(key, 9), bytes[0][4]);
+        assert!(Payload::Keyed.first_wrong(key, 6, &bytes[0]).is_some());
+        assert_eq!(Payload::Opaque.first_wrong(key, 6, &bytes[0]), None);
+        assert_eq!(Payload::Opaque.first_wrong_sampled(key, 6, &bytes[0]), None);
     }
 
     proptest! {

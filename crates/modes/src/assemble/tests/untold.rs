@@ -105,11 +105,12 @@ fn measured(case: &Case, tells: Tells, has_reported: bool) -> Measurement {
 
 /// Every kind of peer, as far as it tells something, and whether its report came.
 fn kinds() -> impl Iterator<Item = (Tells, bool)> {
-    let all = (0..16_u8).map(|bits| Tells {
+    let all = (0..32_u8).map(|bits| Tells {
         intervals: bits & 1 > 0,
         report: bits & 2 > 0,
         verification: bits & 4 > 0,
         endings: bits & 8 > 0,
+        payload: bits & 16 > 0,
     });
     all.flat_map(|tells| [(tells, false), (tells, true)])
         .filter(|(tells, has_reported)| tells.report || !has_reported)
@@ -131,10 +132,11 @@ fn what_a_peer_does_not_tell_neither_passes_nor_fails_whatever_is_measured() {
             let expected = match check.name.as_str() {
                 "completed" if is_goodput && !tells.report && tells.endings => Some(true),
                 "completed" | "counts_agree" | "accounted" => of_report,
-                "verified" if !case.ways[0] => Some(true),
-                "verified" if !tells.verification => None,
                 // One that compares and does not report has failed the connection where it had to.
-                "verified" => Some(!is_missing),
+                "verified" if case.ways[0] && tells.verification && is_missing => Some(false),
+                "verified" if case.ways[0] && !tells.verification => None,
+                "verified" if case.ways[1] && !tells.payload => None,
+                "verified" => Some(true),
                 "echoes_verified" => Some(true),
                 other => panic!("{other}"),
             };
@@ -164,8 +166,11 @@ fn what_a_peer_does_not_tell_neither_passes_nor_fails_whatever_is_measured() {
 
 #[test]
 fn what_nobody_has_counted_is_absent_and_what_nobody_has_compared_is_not_verified() {
-    for case in cases() {
-        let json = serde_json::to_value(measured(&case, Tells::NOTHING, false).summary);
+    let nothing_compared = Tells { payload: false, ..Tells::NOTHING };
+    for (case, tells) in
+        cases().iter().flat_map(|case| [Tells::NOTHING, nothing_compared].map(|it| (case, it)))
+    {
+        let json = serde_json::to_value(measured(case, tells, false).summary);
         let json = json.expect("a summary is JSON");
         for (mode, received) in [
             ("goodput", "received_bytes"),
@@ -176,6 +181,9 @@ fn what_nobody_has_counted_is_absent_and_what_nobody_has_compared_is_not_verifie
             assert!(up[received].is_null() && up["goodput_bps"].is_null(), "{mode}: {up}");
             assert!(up.is_null() || mode == "media" || up["verify"] == "off", "{mode}: {up}");
             assert_ne!(up["verified"], true, "{mode}: {up}");
+            let is_compared = down.is_null() || mode == "media" || down["verify"] == "full";
+            assert_eq!(is_compared, tells.payload || down.is_null() || mode == "media", "{down}");
+            assert!(mode != "goodput" || down.is_null() || down["verified"] == tells.payload);
             assert!(down["sent_bytes"].is_null() && down["sent"].is_null(), "{mode}: {down}");
         }
     }
