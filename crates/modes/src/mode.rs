@@ -185,6 +185,11 @@ pub trait Mode: Debug {
         false
     }
 
+    /// Whether an end sends a load on one of them.
+    fn sends_on(&self, role: Role, _flow: FlowId) -> bool {
+        self.sends_bytes(role)
+    }
+
     /// What files of a session have of its flows at an end.
     fn told_as(&self, _role: Role) -> ToldAs {
         ToldAs::Nothing

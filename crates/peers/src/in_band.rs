@@ -21,6 +21,7 @@ use pathscope_core::record::PeerFacts;
 use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output, Transport};
 use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
+use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
 use self::stated::judged;
@@ -308,10 +309,13 @@ pub fn carries_to(test: &Test, end: StreamEnd) -> Result<(), Refusal> {
     if groups.len() > 1 {
         return no("nobody says which connections are probes: --no-probe");
     }
-    if !matches!(test.plan, Plan::Goodput(_) | Plan::Latency(_)) {
-        return no("loads and pings can be carried, and nothing else");
+    match &test.plan {
+        Plan::Goodput(plan) if plan.pattern == Pattern::Bidir => {
+            no("nobody says which way a connection goes: --pattern duplex goes both ways on each")
+        }
+        Plan::Goodput(_) | Plan::Latency(_) => Ok(()),
+        _ => no("loads and pings can be carried, and nothing else"),
     }
-    Ok(())
 }
 
 impl Dialogue for InBand {

@@ -47,7 +47,7 @@ fn completed(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let error = ends.reports().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
     let why = error.map_or_else(String::new, |error| format!(": {}", error.text));
     let wrong = (failed > 0).then(|| format!("{} failed{why}", counted(failed, "flow")));
-    let flows = plan.connections.into();
+    let flows = plan.flows_in_all().into();
     let unknown = ends.server.is_none().then(|| checks::unknown_end(ends, "flow", flows));
     let right = checks::all_ended("flow", flows);
     checks::of_ends(DatagramsCheck::Completed, wrong, unknown, right)

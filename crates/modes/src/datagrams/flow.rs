@@ -37,7 +37,8 @@ impl DatagramFlow {
         let names = |sender: Role| {
             let from_client = sender == Role::Client;
             let identity = Identity::new(MAGIC, session.token, flow.0, from_client);
-            plan.pattern.sends(sender).then(|| (session.stream(flow.0, from_client), identity))
+            let sends = plan.pattern.sends_on(sender, flow, plan.connections);
+            sends.then(|| (session.stream(flow.0, from_client), identity))
         };
         let sender = names(role).map(Sender::new);
         let receiver = names(role.peer()).map(|names| Receiver::new(names, plan.window()));

@@ -20,22 +20,27 @@ use crate::placement::{Placement, Workers};
 
 impl Mode for DatagramsPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
+        let most = DATAGRAM_FLOWS.end() / u64::from(self.pattern.flows(1));
+        limits::in_range(
+            "--connections",
+            u64::from(self.connections),
+            &(*DATAGRAM_FLOWS.start()..=most),
+        )?;
         limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
-        let advice = "datagrams take no turns: choose push, pull or duplex";
+        let advice = "datagrams take no turns: choose push, pull, duplex or bidir";
         let takes_turns = self.pattern == Pattern::Pushpull;
         limits::not_both(["--protocol udp", "--pattern pushpull"], takes_turns, advice)?;
         self.extent.check(self.warm_up_ns)?;
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         self.sockets.validate_datagrams(None)?;
-        self.sockets.validate(self.connections)?;
+        self.sockets.validate(self.flows_in_all())?;
         limits::cpus("--cpu", &self.client_cpus)?;
         limits::cpus("--server-cpu", &self.server_cpus)?;
         limits::name("--engine", self.engine.as_deref())
     }
 
     fn flows(&self) -> Flows {
-        Flows::of(Transport::Datagram, self.connections)
+        Flows::of(Transport::Datagram, self.flows_in_all())
     }
 
     fn duration_ns(&self) -> Option<Period> {
@@ -46,7 +51,7 @@ impl Mode for DatagramsPlan {
     }
 
     fn subtitle(&self) -> String {
-        let flows = if self.connections == 1 { "flow" } else { "flows" };
+        let flows = self.pattern.counted(self.connections, "UDP flow");
         let extent = match self.extent {
             Extent::TransferBytes(transfer) => format!("{} each", bytes(transfer.0)),
             Extent::DurationNs(duration) => duration_ns(duration.0),
@@ -58,8 +63,7 @@ impl Mode for DatagramsPlan {
         };
         let offload = if self.offload == Offload::Off { ", without offload" } else { "" };
         format!(
-            "{} UDP {flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
-            self.connections,
+            "{flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
             self.pattern.name(),
             count(self.datagram_bytes.0),
             self.verify.words()
@@ -81,7 +85,7 @@ impl Mode for DatagramsPlan {
     }
 
     fn placement(&self, cpus: usize) -> Placement {
-        let flows = (self.connections, self.pattern.is_one_way());
+        let flows = (self.flows_in_all(), self.pattern.is_one_way());
         Placement::of_load(flows, cpus, Workers::EachProcessor)
     }
 

@@ -13,9 +13,9 @@ use crate::sockets::SocketPlan;
 /// Everything about a test of datagram goodput that both ends must know.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct DatagramsPlan {
-    /// Who sends: the client (`push`), the server (`pull`) or both (`duplex`).
+    /// Who sends: the client (`push`), the server (`pull`), both (`duplex`), or both on flows of their own (`bidir`).
     pub pattern: Pattern,
-    /// Flows beside each other, each between ports of its own.
+    /// Flows beside each other, each between ports of its own; in `bidir` so many each way.
     pub connections: u32,
     /// How much, or how long. A transfer is of each flow and of both directions together.
     pub extent: Extent,
@@ -89,6 +89,11 @@ impl DatagramsPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
+    }
+
+    /// Flows both ways together.
+    pub(super) fn flows_in_all(&self) -> u32 {
+        self.pattern.flows(self.connections)
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

@@ -55,7 +55,8 @@ impl Flow<DatagramsPlan> for DatagramFlow {
             flows: left.flows.iter().map(|(flow, system)| ended(flow, system)).collect(),
             ..DatagramsReport::default()
         };
-        (report, left.flows.iter().map(|(flow, _)| received(flow)).collect())
+        let flows = left.flows.iter().map(|(flow, _)| flow);
+        (report, flows.filter(|flow| flow.receiver.is_some()).map(received).collect())
     }
 }
 

@@ -224,7 +224,7 @@ impl DatagramsSummary {
         Self {
             up: plan.is_up().then(|| DatagramDirection::of(plan, Some(client), server)),
             down: plan.is_down().then(|| DatagramDirection::of(plan, server, Some(client))),
-            completed: u64::from(plan.connections).saturating_sub(failed).min(client.completed),
+            completed: u64::from(plan.flows_in_all()).saturating_sub(failed).min(client.completed),
             failed,
         }
     }

@@ -19,6 +19,7 @@ use super::verdict::verdict;
 use super::*;
 use crate::end::EndFacts;
 use crate::load::{Extent, Pattern, Verify};
+use crate::mode::Mode as _;
 use crate::pattern::SessionKey;
 use crate::sockets::SocketPlan;
 
@@ -53,8 +54,10 @@ pub(super) fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramF
         DatagramShared::new(plan, Role::Client),
         DatagramShared::new(plan, Role::Server),
     );
-    let flow = |role| DatagramFlow::new(plan, role, session, FLOW);
-    sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
+    for flow in (0..plan.pattern.flows(1)).map(FlowId) {
+        let flow = |role| DatagramFlow::new(plan, role, session, flow);
+        sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
+    }
     sim.tell_totals(ONE_WAY_NS);
     sim
 }
@@ -124,6 +127,23 @@ fn what_is_sent_arrives_in_either_direction_and_in_both() {
             assert_eq!(way.send_lag.as_ref().and_then(|lag| lag.max_ns), Some(0));
         }
     }
+}
+
+#[test]
+fn in_bidir_each_way_has_flows_of_its_own() {
+    let plan = plan(Pattern::Bidir);
+    let mut sim = sim(&plan, link());
+    let (client, server, _) = run(&mut sim);
+    assert_eq!([client.sent, server.received, server.sent, client.received], [1_000; 4]);
+    let facts =
+        |flow| [sim.client(FlowId(flow)), sim.server(FlowId(flow))].map(DatagramFlow::facts);
+    for (flow, moved) in [(0, [1_000, 0, 0, 1_000]), (1, [0, 1_000, 1_000, 0])] {
+        let [here, there] = facts(flow);
+        assert_eq!([here.sent, here.received, there.sent, there.received], moved, "{flow}");
+        assert_eq!((here.error, there.error, here.lost + there.lost), (None, None, 0));
+    }
+    assert_eq!((plan.flows().flows, DatagramsSummary::of(&plan, &client, None).completed), (2, 0));
+    assert!(plan.subtitle().starts_with("1 UDP flow each way, bidir, "), "{}", plan.subtitle());
 }
 
 #[test]

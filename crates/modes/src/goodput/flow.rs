@@ -19,7 +19,6 @@ use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, error
 use crate::conventions::StreamEnd;
 use crate::flows::phase_of;
 use crate::load::{Extent, FlowReceived, Pattern};
-use crate::mode::Mode;
 use crate::pattern::SessionKey;
 
 /// At least so much is taken where words are looked for behind data.
@@ -48,13 +47,13 @@ impl GoodputFlow {
         Self {
             sender: Sender::new(
                 session.stream(flow.0, from_client),
-                end_of(plan, role, total),
+                end_of(plan, (role, flow), total),
                 draws(from_client),
                 plan.rate_of(flow),
             ),
             receiver: Receiver::new(
                 session.stream(flow.0, !from_client),
-                end_of(plan, role.peer(), total),
+                end_of(plan, (role.peer(), flow), total),
                 draws(!from_client),
                 plan.replaces() && !from_client,
             ),
@@ -92,6 +91,11 @@ impl GoodputFlow {
         self
     }
 
+    /// Whether anything is to come on it at this end.
+    pub fn receives(&self, plan: &GoodputPlan) -> bool {
+        plan.sends_on(self.receiver.sender(), self.id())
+    }
+
     /// What it received, beside others in the same window.
     pub fn received(&self, plan: &GoodputPlan) -> FlowReceived {
         FlowReceived {
@@ -117,7 +121,7 @@ impl GoodputFlow {
     /// Whether `sent` bytes are less than what was agreed that `role` sends on a flow: the other end has
     /// to be told of an end that stops before its time.
     pub fn is_short(plan: &GoodputPlan, role: Role, flow: FlowId, sent: u64) -> bool {
-        end_of(plan, role, plan.transfer_of(flow)).is_none_or(|end| sent < end)
+        end_of(plan, (role, flow), plan.transfer_of(flow)).is_none_or(|end| sent < end)
     }
 
     /// What is missing, where it was ended while it was under way.
@@ -143,9 +147,9 @@ impl GoodputFlow {
     }
 }
 
-/// Where the stream ends that `role` sends, of so many bytes in both directions together; `None`: not known before.
-fn end_of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<u64> {
-    if !plan.sends_bytes(role) {
+/// Where the stream ends that `role` sends on a flow, of so many bytes in both directions together; `None`: not known before.
+fn end_of(plan: &GoodputPlan, (role, flow): (Role, FlowId), total: Option<u64>) -> Option<u64> {
+    if !plan.sends_on(role, flow) {
         return Some(0);
     }
     let total = total?;

@@ -25,14 +25,23 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 impl Mode for GoodputPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
+        let most = CONNECTIONS.end() / u64::from(self.pattern.flows(1));
+        limits::in_range(
+            "--connections",
+            u64::from(self.connections),
+            &(*CONNECTIONS.start()..=most),
+        )?;
+        let advice =
+            "which way one goes that replaces another nobody says: choose --pattern push or pull";
+        let is_replaced = self.pattern == Pattern::Bidir && self.replaces();
+        limits::not_both(["--pattern bidir", "--iterations"], is_replaced, advice)?;
         self.extent.check(self.warm_up_ns)?;
         limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
         limits::in_range("--push-bytes", self.push_bytes, &SEGMENT)?;
         limits::in_range("--pull-bytes", self.pull_bytes, &SEGMENT)?;
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
-        self.sockets.validate(self.connections)?;
+        self.shape.check(self.flows_at_once(), self.extent, self.buffer_bytes)?;
+        self.sockets.validate(self.flows_at_once())?;
         self.pace.check(self.rate_bps)?;
         limits::cpus("--cpu", &self.client_cpus)?;
         limits::cpus("--server-cpu", &self.server_cpus)?;
@@ -44,7 +53,7 @@ impl Mode for GoodputPlan {
     fn flows(&self) -> Flows {
         let most = u64::from(NUMBERS_MOST);
         let numbers = self.connections_in_all().map_or(NUMBERS_MOST, |all| all.min(most) as u32);
-        Flows { numbers, ..Flows::of(Transport::Stream, self.connections) }
+        Flows { numbers, ..Flows::of(Transport::Stream, self.flows_at_once()) }
     }
 
     fn duration_ns(&self) -> Option<Period> {
@@ -55,7 +64,7 @@ impl Mode for GoodputPlan {
     }
 
     fn subtitle(&self) -> String {
-        let connections = if self.connections == 1 { "connection" } else { "connections" };
+        let connections = self.pattern.counted(self.connections, "TCP connection");
         let until = self
             .shape
             .time_limit_ns
@@ -78,8 +87,7 @@ impl Mode for GoodputPlan {
             (None, _) => String::new(),
         };
         format!(
-            "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{}",
-            self.connections,
+            "{connections}{replaced}, {}, {extent}{until}{rate}{}",
             self.pattern.name(),
             self.verify.words()
         )
@@ -99,7 +107,7 @@ impl Mode for GoodputPlan {
         // A pause counts from the send before it, which must not have slept.
         let changes = self.replaces() || self.pace.burst.is_some();
         let is_one_way = !changes && self.pattern.is_one_way();
-        Placement::of_load((self.connections, is_one_way), cpus, Workers::EachNamedProcessor)
+        Placement::of_load((self.flows_at_once(), is_one_way), cpus, Workers::EachNamedProcessor)
     }
 
     fn asks(&self) -> Asks<'_> {
@@ -137,6 +145,10 @@ impl Mode for GoodputPlan {
         self.pattern.sends(role)
     }
 
+    fn sends_on(&self, role: Role, flow: FlowId) -> bool {
+        Self::sends_on(self, role, flow)
+    }
+
     fn told_as(&self, _: Role) -> ToldAs {
         ToldAs::Connections
     }
@@ -155,7 +167,7 @@ impl Mode for GoodputPlan {
 
     fn even_rate(&self, role: Role, flow: FlowId) -> Option<BitRate> {
         // Not where the beginning of each period is to be a burst.
-        let is_even = self.sends_bytes(role) && self.pace.period_ns.is_none();
+        let is_even = self.sends_on(role, flow) && self.pace.period_ns.is_none();
         self.rate_of(flow).filter(|rate| is_even && rate.0 <= PACED_MOST_BPS)
     }
 }

@@ -22,7 +22,7 @@ const RATE: u64 = 4 << 32;
 pub struct GoodputPlan {
     /// Who sends when.
     pub pattern: Pattern,
-    /// How many connections at once.
+    /// How many connections at once; in `bidir` so many each way.
     pub connections: u32,
     /// How much, or how long.
     pub extent: Extent,
@@ -81,6 +81,16 @@ impl GoodputPlan {
         self.pattern != Pattern::Push
     }
 
+    /// Connections at once, both ways together.
+    pub fn flows_at_once(&self) -> u32 {
+        self.pattern.flows(self.connections)
+    }
+
+    /// Whether an end sends on a connection.
+    pub fn sends_on(&self, role: Role, flow: FlowId) -> bool {
+        self.pattern.sends_on(role, flow, self.connections)
+    }
+
     /// Whether a connection that has ended is replaced.
     pub fn replaces(&self) -> bool {
         self.shape.iterations != Iterations::Times(1)
@@ -89,7 +99,7 @@ impl GoodputPlan {
     /// How often each connection is made, where that is stated.
     pub fn connections_in_all(&self) -> Option<u64> {
         match self.shape.iterations {
-            Iterations::Times(times) => Some(times.saturating_mul(self.connections.into())),
+            Iterations::Times(times) => Some(times.saturating_mul(self.flows_at_once().into())),
             Iterations::Forever => None,
         }
     }
@@ -150,6 +160,7 @@ mod tests {
         let unsent = |words| plan(words).expect(words).sockets.not_sent_low_water_bytes;
         assert_eq!(unsent("--pattern push"), None);
         assert_eq!(unsent("--pattern pushpull"), None);
+        assert_eq!(unsent("--pattern bidir"), None);
         assert_eq!(unsent("--pattern duplex"), Some(Bytes(128 << 10)));
         assert_eq!(unsent("--pattern duplex --notsent-lowat 1GiB"), Some(Bytes(1 << 30)));
     }
@@ -158,6 +169,7 @@ mod tests {
     fn a_run_has_as_many_connections_as_were_asked_for() {
         for (words, numbers, all) in [
             ("-c 3", 3, Some(3)),
+            ("-c 3 --pattern bidir", 6, Some(6)),
             ("-c 100 -n 1MiB --iterations 10", 1_000, Some(1_000)),
             ("-c 8 -n 1MiB --iterations forever", NUMBERS_MOST, None),
             ("-c 2 -n 1 --iterations 1073741823", NUMBERS_MOST, Some(u64::from(NUMBERS_MOST))),
@@ -175,7 +187,14 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named_with_its_range() {
         for (words, parts) in [
-            ("-n 1MiB --iterations 0", &["--iterations 0", "1 to"][..]),
+            ("-c 500001 --pattern bidir", &["--connections 500001", "1 to 500000"][..]),
+            (
+                "--pattern bidir -n 1MiB --iterations 2",
+                &["--pattern bidir and --iterations", "--pattern push"],
+            ),
+            ("--pattern bidir --segments 1MiB", &["--segments has no effect"]),
+            ("--pattern bidir -c 4 --source-port [5000,5006]", &["8 connections"]),
+            ("-n 1MiB --iterations 0", &["--iterations 0", "1 to"]),
             ("-c 2 -n 1 --iterations 1073741824", &["--iterations", "1 to 1073741823"]),
             ("-t 1s --iterations 2", &["--iterations and --duration", "--transfer"]),
             ("-n 1 --iterations often", &["--iterations 'often'", "forever"]),

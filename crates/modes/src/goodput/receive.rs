@@ -3,7 +3,7 @@
 mod ending;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
     ClockNeed, Close, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Want,
@@ -114,6 +114,11 @@ impl Receiver {
     /// Of an end that is not told elsewhere that the other was stopped: who closes early has done so.
     pub(super) fn hears_nothing_else(&mut self) {
         self.may_overtake = false;
+    }
+
+    /// Which end sends what it receives.
+    pub(super) fn sender(&self) -> Role {
+        if self.key.is_from_client() { Role::Client } else { Role::Server }
     }
 
     /// The plan states another end.

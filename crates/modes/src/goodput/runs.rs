@@ -80,7 +80,8 @@ impl Flow<GoodputPlan> for GoodputFlow {
             corruptions: left.shared.corruptions.clone(),
             ..GoodputReport::default()
         };
-        let received = flows.map(|(flow, _)| flow.received(plan)).collect();
+        let receiving = flows.map(|(flow, _)| flow).filter(|flow| flow.receives(plan));
+        let received = receiving.map(|flow| flow.received(plan)).collect();
         GoodputWorker { report, received }
     }
 

@@ -130,7 +130,7 @@ impl GoodputSummary {
         let attempted = if plan.replaces() {
             client.completed.saturating_add(client.failed).saturating_add(client.cut)
         } else {
-            u64::from(plan.connections)
+            u64::from(plan.flows_at_once())
         };
         let Some(server) = server else {
             let (failed, cut) = (client.failed, client.cut);

@@ -17,10 +17,11 @@ const DEFAULT_WARM_UP: Period = Period::from_millis(500);
 /// What was typed. What means something for connections alone is refused where datagrams go.
 #[derive(Args, Clone, Debug)]
 pub struct LoadArgs {
-    /// Who sends when: push (client sends), pull (server sends), pushpull (in turns), duplex (both)
+    /// Who sends when: push (client sends), pull (server sends), pushpull (in turns), duplex (both), bidir (both, on
+    /// connections of their own)
     #[arg(long, value_name = "PATTERN", default_value = "push")]
     pub pattern: String,
-    /// Connections at once; over UDP, flows [default: 8; over UDP 1]
+    /// Connections at once; over UDP, flows; in bidir so many each way [default: 8; over UDP 1]
     #[arg(short = 'c', long, value_name = "N")]
     pub connections: Option<u32>,
     /// Times that each connection is made, replaced as it ends: a number, or forever [default: 1]

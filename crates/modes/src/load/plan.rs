@@ -1,6 +1,8 @@
 //! What plans of loads have in common: which way data goes, how much of it, and which of it is compared.
 
-use pathscope_core::id::Role;
+use std::ops::Range;
+
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,15 +27,18 @@ pub enum Pattern {
     Pushpull,
     /// Both send at once.
     Duplex,
+    /// Both send at once, each on connections of its own, of which each end has as many.
+    Bidir,
 }
 
 impl Pattern {
     /// The patterns in their order, with their names as typed.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("push", Self::Push),
         ("pull", Self::Pull),
         ("pushpull", Self::Pushpull),
         ("duplex", Self::Duplex),
+        ("bidir", Self::Bidir),
     ];
 
     /// How sockets are set that carry this, where nothing else was asked for.
@@ -44,7 +49,34 @@ impl Pattern {
 
     /// Whether each connection carries bytes one way, from the first to the last.
     pub const fn is_one_way(self) -> bool {
-        matches!(self, Self::Push | Self::Pull)
+        matches!(self, Self::Push | Self::Pull | Self::Bidir)
+    }
+
+    /// How many flows so many connections are: where each end has its own, as many again.
+    pub const fn flows(self, connections: u32) -> u32 {
+        if matches!(self, Self::Bidir) { connections.saturating_mul(2) } else { connections }
+    }
+
+    /// The flows that an end sends on at once, of so many connections: of those that each end has for itself, the client's come first.
+    pub fn flows_from(self, role: Role, connections: u32) -> Range<u32> {
+        match (self, role) {
+            (Self::Bidir, Role::Server) => connections..self.flows(connections),
+            _ if self.sends(role) => 0..connections,
+            _ => 0..0,
+        }
+    }
+
+    /// Whether an end sends on a flow, of so many connections.
+    pub fn sends_on(self, role: Role, flow: FlowId, connections: u32) -> bool {
+        let is_its_own = self.flows_from(role, connections).contains(&flow.0);
+        self.sends(role) && (self != Self::Bidir || is_its_own)
+    }
+
+    /// So many connections, as a list of settings says it.
+    pub(crate) fn counted(self, connections: u32, thing: &str) -> String {
+        let plural = if connections == 1 { "" } else { "s" };
+        let each_way = if self == Self::Bidir { " each way" } else { "" };
+        format!("{connections} {thing}{plural}{each_way}")
     }
 
     /// Whether an end sends.
@@ -73,7 +105,7 @@ impl Pattern {
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// So many bytes on each connection, both directions together: `pushpull` ends a segment early
-    /// where the sum is reached, `duplex` sends half each way.
+    /// where the sum is reached, `duplex` sends half each way, and in `bidir` each connection goes one way.
     TransferBytes(Bytes),
     /// So long.
     DurationNs(Period),

@@ -17,7 +17,7 @@ use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
 use crate::groups::Test;
 use crate::limits::{self, PlanError};
-use crate::load::Extent;
+use crate::load::{Extent, Pattern};
 pub use crate::rate_search::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict};
 use crate::registry::Plan;
 
@@ -56,9 +56,13 @@ impl Search {
             let advice = "connections find their rate by themselves: give --protocol udp with it";
             return Err(against("--protocol tcp", advice));
         };
-        if !plan.pattern.is_one_way() {
+        if plan.is_up() && plan.is_down() {
             let advice = "a rate is found in one direction at a time: choose push or pull";
-            return Err(against("--pattern duplex", advice));
+            let is_bidir = plan.pattern == Pattern::Bidir;
+            return Err(against(
+                if is_bidir { "--pattern bidir" } else { "--pattern duplex" },
+                advice,
+            ));
         }
         let Extent::DurationNs(duration) = plan.extent else {
             let advice = "say with --duration how long the rate has to hold";

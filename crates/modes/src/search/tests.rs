@@ -424,6 +424,8 @@ fn what_cannot_be_searched_is_refused_with_the_reason() {
         text,
         "--find-rate and --pattern duplex exclude each other; a rate is found in one direction at a time: choose push or pull"
     );
+    let text = with(|plan| plan.pattern = Pattern::Bidir);
+    assert!(text.starts_with("--find-rate and --pattern bidir exclude each other; "), "{text}");
     let text = with(|plan| plan.extent = Extent::TransferBytes(Bytes(1 << 20)));
     assert!(
         text.contains("--find-rate and --transfer exclude each other; say with --duration"),

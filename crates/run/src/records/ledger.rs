@@ -85,6 +85,11 @@ impl Ledger {
             page.hosts.forget(before.places);
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
+    }
+
+    /// What a flow sends at this end is looked at, if it is one of the first.
+    pub fn watch(&self, flow: FlowId) {
+        let mut page = lock(&self.0);
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push(Sender { flow, state: Look::Unasked, tcp: None });
         }
@@ -249,6 +254,7 @@ mod tests {
         let begin = |flow: u32| {
             let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
             ledger.begin(FlowId(flow), [None; 2], Arrival::default());
+            ledger.watch(FlowId(flow));
             (FlowId(flow), socket)
         };
         assert!(!ledger.ask(Tick::ZERO), "nobody is there to look");
@@ -281,6 +287,7 @@ mod tests {
         let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
         let ledger = Ledger::default();
         ledger.begin(FlowId(7), [None; 2], Arrival::default());
+        ledger.watch(FlowId(7));
         assert_eq!(ledger.tcp_looks(), []);
         ledger.look_at_tcp(&Has(vec![(FlowId(7), socket)]));
         let flows = || ledger.tcp_looks().iter().map(|look| look.flow).collect::<Vec<_>>();

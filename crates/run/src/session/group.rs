@@ -140,9 +140,17 @@ impl GroupState {
         // Once it is reset, the kernel does not tell any more where it went.
         if let Some(addresses) = socket.addresses().filter(|_| tells) {
             self.ledger.begin(flow, addresses, arrival);
+            self.watch(flow);
         }
         *slot = Some(socket);
         true
+    }
+
+    /// What this end sends on a flow is looked at, where it sends.
+    fn watch(&self, flow: FlowId) {
+        if self.job.sends_on(self.role, flow) {
+            self.ledger.watch(flow);
+        }
     }
 
     /// Before the start: a lane has come, or has gone. Whether it is the first that came.
@@ -169,6 +177,7 @@ impl GroupState {
         let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
         self.ledger.begin(flow, addresses(&socket), arrival);
+        self.watch(flow);
         worker.admit(flow, socket);
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.

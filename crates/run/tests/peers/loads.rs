@@ -163,7 +163,8 @@ fn well(lines: &[String], sessions: usize) {
 
 #[test]
 fn our_own_ends_carry_every_pattern_and_end_however_they_are_to() {
-    for (_, pattern) in Pattern::ALL {
+    // Which way a connection goes nobody says there.
+    for (_, pattern) in Pattern::ALL.into_iter().filter(|&(_, pattern)| pattern != Pattern::Bidir) {
         for shutdown in [HowToEnd::Graceful, HowToEnd::Rude] {
             let test = load(pattern, 3, |plan| plan.shape.shutdown = shutdown);
             let server = stated(CTSTRAFFIC, |plan| plan.pattern = pattern);

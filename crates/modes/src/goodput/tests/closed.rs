@@ -27,7 +27,7 @@ fn moved(sim: &Goodput) -> [u64; 4] {
 #[test]
 fn a_stated_duration_and_a_stated_amount_end_with_equal_counts() {
     for payload in [Payload::Keyed, BLOCK] {
-        for (_, pattern) in Pattern::ALL {
+        for (_, pattern) in on_one_connection() {
             for extent in [transfer(3_000_001), Extent::DurationNs(Period::from_secs(1))] {
                 let mut sim = untold(&plan(pattern, extent), payload, gigabit());
                 let outcome = sim.run(LATE);
@@ -56,7 +56,7 @@ fn an_end_that_states_another_duration_ends_with_its_own_clock() {
 #[test]
 fn who_is_stopped_is_over_at_once_and_the_other_end_learns_of_it() {
     let forever = Extent::DurationNs(Period::from_secs(100));
-    for (_, pattern) in Pattern::ALL {
+    for (_, pattern) in on_one_connection() {
         for extent in [forever, transfer(1 << 40)] {
             for role in [Role::Client, Role::Server] {
                 let mut sim = untold(&plan(pattern, extent), Payload::Keyed, gigabit());

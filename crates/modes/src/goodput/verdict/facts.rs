@@ -2,14 +2,14 @@
 
 use std::ops::Add as _;
 
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::total;
-use pathscope_core::record::{TcpFacts, WorkerUsage};
+use pathscope_core::record::{FlowFacts, TcpFacts, WorkerUsage};
 use pathscope_core::sending::SendSamples;
 
 use super::GoodputEnd;
 use super::bounds::Strictness;
-use crate::goodput::{GoodputPlan, GoodputSummary};
+use crate::goodput::{DirectionSummary, GoodputPlan, GoodputSummary};
 use crate::load::Pattern;
 use crate::verdicts::most_stolen;
 
@@ -99,7 +99,9 @@ impl Facts {
         (sender, receiver): (GoodputEnd<'_>, GoodputEnd<'_>),
         shared_cpus: Option<u32>,
     ) -> Self {
-        let flows = || sender.own.flows.iter().filter_map(|flow| flow.tcp);
+        // Where each end sends on connections of its own, the others say nothing of it.
+        let sends = |flow: &&FlowFacts| plan.pattern != Pattern::Bidir || flow.sent_bytes > 0;
+        let flows = || sender.own.flows.iter().filter(sends).filter_map(|flow| flow.tcp);
         let sum = |field: fn(&TcpFacts) -> Option<u64>| {
             flows().filter_map(|tcp| field(&tcp)).reduce(u64::saturating_add)
         };
@@ -169,11 +171,13 @@ fn own_cpu_share(sender: GoodputEnd<'_>, receiver: GoodputEnd<'_>, cpus: u32) ->
 /// The reached share of the configured rate, in the slower direction.
 fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
     plan.rate_bps?;
-    let rates = (0..plan.connections).filter_map(|flow| plan.rate_of(FlowId(flow)));
-    let total: f64 = rates.map(|rate| rate.0 as f64).sum();
-    let directions = [summary.up, summary.down].into_iter().flatten();
-    let shares =
-        directions.filter_map(|direction| direction.goodput_bps).map(|goodput| goodput / total);
+    let share = |(direction, role): (Option<DirectionSummary>, Role)| {
+        let flows = plan.pattern.flows_from(role, plan.connections);
+        let rates = flows.filter_map(|flow| plan.rate_of(FlowId(flow)));
+        Some(direction?.goodput_bps? / rates.map(|rate| rate.0 as f64).sum::<f64>())
+    };
+    let directions = [(summary.up, Role::Client), (summary.down, Role::Server)];
+    let shares = directions.into_iter().filter_map(share);
     // In turns, the two directions share the time.
     shares.reduce(if plan.pattern == Pattern::Pushpull { f64::add } else { f64::min })
 }
