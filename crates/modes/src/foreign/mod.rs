@@ -6,6 +6,7 @@
 
 mod ctstraffic;
 pub(crate) mod findings;
+mod iperf3;
 mod lagscope;
 mod multipath_latency_analyzer;
 
@@ -32,8 +33,9 @@ struct Form {
 }
 
 /// All of them, tool by tool.
-const FORMS: [&[&Form]; 3] = [
+const FORMS: [&[&Form]; 4] = [
     &ctstraffic::FORMS,
+    &[&iperf3::DOCUMENT, &iperf3::EVENTS],
     &[&lagscope::FREQUENCIES, &lagscope::LATENCIES],
     &[&multipath_latency_analyzer::STAMPS],
 ];
