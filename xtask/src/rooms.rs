@@ -47,7 +47,15 @@ pub const ROOMS: &[Room] = &[
         name: "modes",
         may_import: &["core", "flow"],
         nature: Nature::Pure {
-            libraries: &["clap", "itoa", "schemars", "serde", "serde_json", "thiserror"],
+            libraries: &[
+                "clap",
+                "itoa",
+                "roxmltree",
+                "schemars",
+                "serde",
+                "serde_json",
+                "thiserror",
+            ],
         },
     },
     Room { name: "engines", may_import: &["core", "flow", "os"], nature: Nature::Platform },

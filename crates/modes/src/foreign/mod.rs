@@ -9,6 +9,7 @@ pub(crate) mod findings;
 mod iperf3;
 mod lagscope;
 mod multipath_latency_analyzer;
+mod ntttcp;
 
 use pathscope_core::presentation::{Figure, Presentation, Section};
 use pathscope_core::record::Caveat;
@@ -33,11 +34,12 @@ struct Form {
 }
 
 /// All of them, tool by tool.
-const FORMS: [&[&Form]; 4] = [
+const FORMS: [&[&Form]; 5] = [
     &ctstraffic::FORMS,
     &[&iperf3::DOCUMENT, &iperf3::EVENTS],
     &[&lagscope::FREQUENCIES, &lagscope::LATENCIES],
     &[&multipath_latency_analyzer::STAMPS],
+    &[&ntttcp::RESULT],
 ];
 
 /// What was read.

@@ -158,7 +158,7 @@ impl Document {
         let is_whole =
             self.root.pointer("/end").and_then(Value::as_object).is_some_and(|end| !end.is_empty());
         if !is_whole {
-            let error = self.text("/error").map(|error| shown(error));
+            let error = self.text("/error").map(shown);
             let why = error.map_or("it has no end: the test was cut off".to_owned(), |error| {
                 format!("the test came to nothing: {error}")
             });

@@ -61,7 +61,7 @@ fn over_tcp_the_rate_is_the_receiver_s_and_the_way_is_that_of_the_bytes() {
 #[test]
 fn what_a_server_never_learns_is_absent_and_not_nothing() {
     let reverse = fixture!("tcp-reverse-3.12-server");
-    assert_eq!(told(reverse, "/end/sum_received/bytes"), 0.0);
+    assert!(told(reverse, "/end/sum_received/bytes") < 1.0);
     assert_eq!(at(reverse, "/goodput/down/goodput_bps"), None);
     assert_eq!(at(reverse, "/goodput/down/received_bytes"), None);
     assert!(at(reverse, "/goodput/down/sent_bytes").is_some_and(|bytes| bytes > 0.0));
@@ -108,7 +108,7 @@ fn events_line_by_line_are_the_same_test() {
     let line = stream.lines().find(|line| line.contains("\"event\":\"end\"")).expect("an end");
     let rate = told(line, "/data/sum_received/bits_per_second");
     assert_eq!(at(stream, "/goodput/up/goodput_bps"), Some(rate));
-    let cut: String = stream.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let cut: String = stream.split_inclusive('\n').take(2).collect();
     assert!(fault(&cut).ends_with("it has no end: the test was cut off"), "{}", fault(&cut));
 }
 
@@ -149,7 +149,7 @@ fn text_of(json: &Value) -> String {
 fn collect(value: &Value, place: String, places: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            map.iter().for_each(|(key, value)| collect(value, format!("{place}/{key}"), places))
+            map.iter().for_each(|(key, value)| collect(value, format!("{place}/{key}"), places));
         }
         Value::Array(all) => all
             .iter()
