@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
 mod ctstraffic;
 pub mod dialect;
 mod lagscope;

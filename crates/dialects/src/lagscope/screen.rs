@@ -1,7 +1,6 @@
 //! What lagscope prints, line by line. All that it prints of latencies is counted here, from each ping.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
@@ -12,6 +11,7 @@ use pathscope_modes::document::Document;
 use super::BANNER;
 use super::latencies::{Latencies, PERCENTILES};
 use super::words::{Role, Settings};
+use crate::clock::Clock;
 use crate::screen::{Beginning, End, Ending, Screen, Wants, uncounted};
 
 const LINE: &str = "---------------------------------------------------------";
@@ -59,8 +59,7 @@ impl LagscopeScreen {
     }
 
     fn clock(&self, wall_unix_ns: u64) -> Clock {
-        let seconds = (wall_unix_ns / 1_000_000_000).cast_signed();
-        Clock(seconds.saturating_add(self.local_offset_s))
+        Clock::of(wall_unix_ns, self.local_offset_s)
     }
 
     /// A connection has been made, at whichever end.
@@ -297,17 +296,6 @@ impl Screen for LagscopeScreen {
 
     fn frequencies(&self) -> Option<&BTreeMap<u64, u64>> {
         Some(self.latencies.by_us()).filter(|_| self.settings.role == Role::Sender)
-    }
-}
-
-/// The time of a day, of seconds since 1970 in some zone.
-struct Clock(i64);
-
-impl fmt::Display for Clock {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0.rem_euclid(86_400);
-        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-        write!(formatter, "{hours:02}:{minutes:02}:{:02}", seconds % 60)
     }
 }
 
