@@ -96,6 +96,10 @@ pub struct Host {
     pub kernel: String,
     /// The processor's name for itself.
     pub cpu_model: Option<String>,
+    /// What the kernel said that its first processor runs at when the program started, in millions of cycles a second. Absent where it
+    /// does not say, and in earlier documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_mhz: Option<f64>,
     /// Processors this process may use.
     pub cpus_allowed: Vec<u32>,
     /// Processors of the machine.

@@ -72,9 +72,17 @@ pub(super) struct Fact {
     pub(super) value: String,
 }
 
-/// What differs from run to run by itself: what names a boot, a namespace or a draw, and what was measured of clocks.
-const VOLATILE: [&str; 6] =
-    ["boot_id", "time_namespace", "network_namespace", "read_ns", "smallest_step_ns", "seed"];
+/// What differs from run to run by itself: what names a boot, a namespace or a draw, and what was measured of clocks and
+/// processors.
+const VOLATILE: [&str; 7] = [
+    "boot_id",
+    "time_namespace",
+    "network_namespace",
+    "read_ns",
+    "smallest_step_ns",
+    "cpu_mhz",
+    "seed",
+];
 /// A difference of times is more than this many readings of the clock.
 const READINGS: f64 = 3.0;
 

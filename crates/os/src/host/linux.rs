@@ -18,6 +18,7 @@ pub fn facts() -> Host {
         tool: Tool::default(),
         kernel: [uname.sysname(), uname.release(), uname.machine()].map(text).join(" "),
         cpu_model: cpuinfo_line(&cpuinfo, "model name").map(str::to_owned),
+        cpu_mhz: cpuinfo_line(&cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse().ok()),
         cpus_allowed: cpus::allowed(),
         cpus_online: read("/sys/devices/system/cpu/online").and_then(|list| count_cpus(&list)),
         virtualized: cpuinfo_line(&cpuinfo, "flags")
