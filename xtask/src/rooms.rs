@@ -233,6 +233,7 @@ pub const KINDS: &[Kind] = &[
                 ],
             },
             Public { to: "peers::mla", items: &["Plan::Multipath"] },
+            Public { to: "peers::ntttcp", items: &["Plan::Goodput", "goodput::Shutdown"] },
             Public {
                 to: "peers::simpleperf",
                 items: &[

@@ -25,6 +25,7 @@ mod later;
 pub mod limits;
 pub mod mla;
 pub mod native;
+pub mod ntttcp;
 pub mod operator;
 pub mod peer;
 pub mod registry;

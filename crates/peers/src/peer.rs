@@ -158,6 +158,9 @@ pub trait Peer {
 pub enum Control {
     /// On a TCP connection of its own, apart from the flows.
     Connection,
+    /// On a TCP connection that goes to the port before that of the first flow. Of nothing on the flows' own connections is it said what
+    /// they are, so that there are no probes; and all names and ports of a run are of one server.
+    PortBefore,
     /// There is no such connection: all that is said is said on the flows' own, and the session ends with them.
     InBand,
 }

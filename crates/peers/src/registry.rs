@@ -369,6 +369,10 @@ peers! {
     CtsTraffic(crate::ctstraffic::CtsTraffic) as ctstraffic;
     /// simpleperf.
     Simpleperf(crate::simpleperf::Simpleperf) as simpleperf;
+    /// ntttcp for Linux.
+    Ntttcp(crate::ntttcp::Ntttcp) as ntttcp;
+    /// The same without its connection for words (`-N`).
+    NtttcpNoSync(crate::ntttcp::NtttcpNoSync) as ntttcp_no_sync;
 }
 
 impl PeerKind {

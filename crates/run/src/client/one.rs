@@ -82,15 +82,19 @@ impl ClientRun<'_> {
                     attach::first_control(&self.targets, CONNECT_WITHIN, self.stop)?;
                 (Carrier::Control(control), server, silent)
             }
-            // A connection that only tries an address would be a flow's to the server.
+            Control::PortBefore => {
+                let server = self.of_each_name()?;
+                let before = server.port().checked_sub(1).filter(|port| *port > 0);
+                let before = before.ok_or_else(|| {
+                    let text = format!("{server}: there is no port before that one; name another");
+                    RunError::Usage(text)
+                })?;
+                let target = vec![SocketAddr::new(server.ip(), before)];
+                let (control, ..) = attach::first_control(&[target], CONNECT_WITHIN, self.stop)?;
+                (Carrier::Control(control), server, Vec::new())
+            }
             Control::InBand => {
-                let mut plans = self.known().map(|test| &test.plan);
-                let local = plans.find_map(|plan| Some(plan.asks().sockets?.bind.clone()));
-                drop(plans);
-                let all = Destinations::each(&self.targets, &local.unwrap_or_default());
-                let all = all.ok_or(RunError::Interrupted)?;
-                let server = all.of(0);
-                self.destinations = Some(all);
+                let server = self.of_each_name()?;
                 (Carrier::flows(attach::local_towards(server), server)?, server, Vec::new())
             }
         };
@@ -117,6 +121,19 @@ impl ClientRun<'_> {
         let renewals = driver.dialogue.renewals();
         self.mind(renewed::caveat(renewals, result.is_ok()));
         result
+    }
+
+    /// Flows go to one address of each name, in turns, the first of which this is. No address is tried: a connection that only tries one
+    /// would be a flow's to the server.
+    fn of_each_name(&mut self) -> Result<SocketAddr, RunError> {
+        let mut plans = self.known().map(|test| &test.plan);
+        let local = plans.find_map(|plan| Some(plan.asks().sockets?.bind.clone()));
+        drop(plans);
+        let all = Destinations::each(&self.targets, &local.unwrap_or_default());
+        let all = all.ok_or(RunError::Interrupted)?;
+        let server = all.of(0);
+        self.destinations = Some(all);
+        Ok(server)
     }
 
     /// The client's end of a session that is held over this, of which that journal hears.

@@ -100,7 +100,7 @@ pub(crate) fn open_group(
     // Where there is a session, it is with one address.
     let destinations = match orders.peer.control() {
         Control::Connection => Destinations::one(server),
-        Control::InBand => destinations.clone(),
+        Control::PortBefore | Control::InBand => destinations.clone(),
     };
     let ends = (0..group.flows).map(|number| {
         let server = destinations.of(number);

@@ -62,13 +62,22 @@ impl Drop for Done<'_> {
 
 /// What comes of a client's run of tests, one after the other, with a server of this kind at this port of loopback; and what went wrong.
 pub fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<String>) {
+    run_at(peer, (vec!["127.0.0.1".to_owned()], port), tests)
+}
+
+/// The same with one that is at these places, at this port where one names none.
+pub fn run_at(
+    peer: PeerKind,
+    (hosts, port): (Vec<String>, u16),
+    tests: Vec<Test>,
+) -> (Document, Option<String>) {
     let numbered = (0..).map(|number: u32| number.to_string());
     let request = Request {
         kind: peer.name().to_owned(),
         command: Vec::new(),
         here: Host::default(),
         peer,
-        hosts: vec!["127.0.0.1".to_owned()],
+        hosts,
         port,
         family: None,
         tests: numbered.zip(tests).collect::<Vec<_>>().into(),

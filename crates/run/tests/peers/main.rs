@@ -6,3 +6,4 @@ mod ctstraffic_streams;
 mod lagscope;
 mod loads;
 mod mla;
+mod ntttcp;

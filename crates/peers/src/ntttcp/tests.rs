@@ -1,0 +1,218 @@
+//! What is said to ntttcp's receivers, word by word (reference/ntttcp.md, section 2), in time that is passed in.
+
+use pathscope_core::id::FlowId;
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_flow::{Dialogue as _, Gather, GroupId, Input, Output};
+use pathscope_modes::pattern::StreamKey;
+use pathscope_modes::registry::EndReport;
+
+use super::client::{BUSY, END, FINISHED, IDLE, QUERY, START, WAIT, proposed};
+use super::*;
+use crate::PeerError;
+use crate::dialogue::ClientDialogue as _;
+use crate::native::fixtures;
+
+const NOW: Tick = Tick::from_nanos(1_000);
+
+/// So many connections for ten seconds, and no probes.
+fn load(connections: u32) -> Test {
+    Test::new(fixtures::load(connections).plan, None, Period::from_secs(1))
+}
+
+fn changed(change: impl FnOnce(&mut pathscope_modes::goodput::GoodputPlan)) -> Test {
+    let Plan::Goodput(mut plan) = load(2).plan else { panic!("it is a load") };
+    change(&mut plan);
+    Test::new(plan.into(), None, Period::from_secs(1))
+}
+
+/// What is asked for now, a word each.
+fn asked(client: &mut NtttcpClient) -> Vec<String> {
+    let word = |output| match output {
+        Output::Send(bytes) => {
+            let word = i32::from_be_bytes(bytes.try_into().expect("four bytes"));
+            format!("say {word}")
+        }
+        Output::Open { .. } => "open".to_owned(),
+        Output::Start => "start".to_owned(),
+        Output::Tell { event, .. } => format!("tell {event:?}"),
+        Output::TestOver => "test over".to_owned(),
+        Output::End(result) => {
+            let told = result.map_or_else(|it: PeerError| it.to_string(), |()| "well".to_owned());
+            format!("end: {told}")
+        }
+        _ => "what nobody hears".to_owned(),
+    };
+    std::iter::from_fn(|| client.output()).map(word).collect()
+}
+
+fn hear(client: &mut NtttcpClient, word: i32) -> Vec<String> {
+    client.input(Input::Received(&word.to_be_bytes()), NOW);
+    asked(client)
+}
+
+/// A client that was told that the server is idle, and has a test of so many connections that nothing follows.
+fn agreeing(connections: u32) -> NtttcpClient {
+    let mut client = NtttcpClient::new(NOW);
+    assert_eq!(asked(&mut client), [format!("say {QUERY}")]);
+    assert!(hear(&mut client, IDLE).is_empty() && client.peer_facts().is_some());
+    client.propose(load(connections), NOW);
+    assert_eq!(asked(&mut client), ["say 11"], "a second more than it takes");
+    client.finish(NOW);
+    client
+}
+
+/// The same with all connections there.
+fn starting(connections: u32) -> NtttcpClient {
+    let mut client = agreeing(connections);
+    assert_eq!(hear(&mut client, 60), ["open"]);
+    for flow in 0..connections {
+        assert!(asked(&mut client).is_empty(), "not all are there");
+        client.input(Input::Attached { group: GroupId(0), flow: FlowId(flow) }, NOW);
+    }
+    assert_eq!(asked(&mut client), [format!("say {START}")]);
+    client
+}
+
+fn running() -> NtttcpClient {
+    let mut client = starting(2);
+    assert_eq!(hear(&mut client, START), ["start"]);
+    client
+}
+
+fn over(client: &mut NtttcpClient) -> Vec<String> {
+    client.input(Input::Over(Box::<EndReport>::default()), NOW);
+    asked(client)
+}
+
+#[test]
+fn a_test_begins_and_ends_by_the_words_of_the_reference() {
+    let mut client = running();
+    assert_eq!(over(&mut client), [format!("say {END}")]);
+    assert_eq!(hear(&mut client, FINISHED), ["test over", "end: well"]);
+    assert_eq!(client.deadline(), None);
+}
+
+#[test]
+fn words_come_in_whatever_pieces() {
+    let mut client = NtttcpClient::new(NOW);
+    client.propose(load(1), NOW);
+    asked(&mut client);
+    for byte in [0, 0, 0] {
+        client.input(Input::Received(&[byte]), NOW);
+        assert!(asked(&mut client).is_empty());
+    }
+    // The rest of one word and a whole other.
+    client.input(Input::Received(&[11, 0, 0, 0, 60]), NOW);
+    assert_eq!(asked(&mut client), ["say 11", "open"]);
+}
+
+#[test]
+fn it_waits_for_others_and_takes_the_word_twice() {
+    let mut client = starting(1);
+    assert!(hear(&mut client, WAIT).is_empty());
+    assert!(client.deadline().is_some_and(|at| at > NOW.plus_nanos(600_000_000_000)));
+    assert_eq!(hear(&mut client, START), ["start"]);
+    assert!(hear(&mut client, START).is_empty());
+}
+
+#[test]
+fn no_number_that_means_something_else_is_ever_proposed() {
+    for seconds in 0..200 {
+        let test = changed(|plan| plan.extent = Extent::DurationNs(Period::from_secs(seconds)));
+        let said = proposed(&test);
+        assert!(![69, 76, 82, 88].contains(&said), "{said}");
+        assert!((seconds + 1..=seconds + 2).contains(&said.unsigned_abs().into()), "{said}");
+    }
+}
+
+#[test]
+fn what_a_server_says_no_with_is_told() {
+    let mut client = NtttcpClient::new(NOW);
+    asked(&mut client);
+    assert!(hear(&mut client, BUSY)[0].contains("busy with another sender"));
+    let mut client = agreeing(1);
+    assert!(hear(&mut client, 5)[0].contains("runs for 5 s, and this test takes 10 s"));
+    assert_eq!(hear(&mut agreeing(1), 0), ["open"], "it goes on until it is ended");
+    let mut client = starting(1);
+    assert!(hear(&mut client, END)[0].contains("takes no more senders"));
+    for (mut client, word) in [(agreeing(1), -1), (starting(1), 4_711)] {
+        assert!(hear(&mut client, word)[0].contains(&format!("it said {word}")));
+    }
+    let mut client = NtttcpClient::new(NOW);
+    asked(&mut client);
+    let told = hear(&mut client, i32::from_be_bytes(*b"HTTP"));
+    assert!(told[0].contains("may be no ntttcp receiver"), "{told:?}");
+}
+
+#[test]
+fn a_server_that_is_gone_ends_what_has_not_begun_and_nothing_else() {
+    for mut client in [agreeing(1), starting(1)] {
+        client.input(Input::ControlClosed, NOW);
+        assert!(asked(&mut client)[0].starts_with("end: the server closed the connection"));
+    }
+    let mut client = running();
+    client.input(Input::ControlClosed, NOW);
+    assert!(asked(&mut client).is_empty(), "its connections tell what becomes of it");
+    assert_eq!(over(&mut client), ["test over", "end: well"]);
+    let mut client = running();
+    over(&mut client);
+    client.input(Input::ControlClosed, NOW);
+    assert_eq!(asked(&mut client), ["test over", "end: well"]);
+}
+
+#[test]
+fn what_does_not_come_is_waited_for_no_longer_than_its_limit() {
+    let silent = |mut client: NtttcpClient| {
+        asked(&mut client);
+        let deadline = client.deadline().expect("it waits");
+        client.input(Input::Deadline, NOW);
+        assert!(asked(&mut client).is_empty(), "it is not time yet");
+        client.input(Input::Deadline, deadline);
+        asked(&mut client).join(", ")
+    };
+    assert!(silent(NtttcpClient::new(NOW)).contains("answer as an ntttcp receiver does"));
+    assert!(silent(agreeing(1)).contains("say how long it runs"));
+    assert!(silent(starting(1)).contains("did not begin"));
+    assert!(silent(running()).contains("nothing heard"));
+    let mut ending = running();
+    over(&mut ending);
+    assert_eq!(silent(ending), "test over, end: well", "it need not answer any more");
+}
+
+#[test]
+fn it_stops_its_flows_first_and_itself_the_second_time() {
+    let mut client = running();
+    client.input(Input::Stop("a test"), NOW);
+    assert_eq!(asked(&mut client), ["tell Stop"]);
+    assert_eq!(over(&mut client), [format!("say {END}")]);
+    client.input(Input::Stop("a test"), NOW);
+    assert!(asked(&mut client)[0].starts_with("end: the client stopped"));
+}
+
+#[test]
+fn what_is_sent_is_letters() {
+    let mut gather = Gather::new(&mut [], 100_000);
+    PAYLOAD.gather(StreamKey::new(1, 0, true), 65_000, 100_000, &mut gather);
+    let sent: Vec<u8> = gather.slices().iter().flat_map(|slice| slice.to_vec()).collect();
+    assert!(sent.len() == 100_000 && sent.iter().all(|byte| *byte == 0x41));
+}
+
+#[test]
+fn what_it_cannot_carry_is_refused_with_what_to_say_instead() {
+    assert_eq!((Ntttcp::carries(&load(4)), NtttcpNoSync::carries(&load(4))), (Ok(()), Ok(())));
+    let pull = changed(|plan| plan.pattern = Pattern::Pull);
+    let rude = changed(|plan| plan.shape.shutdown = Shutdown::Rude);
+    for (test, instead) in [
+        (pull, "--pattern push"),
+        (rude, "in good order"),
+        (fixtures::load(2), "have no numbers"),
+        (fixtures::paths(), "have no numbers"),
+    ] {
+        for refusal in [Ntttcp::carries(&test), NtttcpNoSync::carries(&test)] {
+            let refusal = refusal.expect_err("it cannot").to_string();
+            assert!(refusal.contains(instead), "{refusal}");
+        }
+    }
+    let counted = changed(|plan| plan.extent = Extent::TransferBytes(Bytes(9)));
+    assert!(Ntttcp::carries(&counted).is_err() && NtttcpNoSync::carries(&counted).is_ok());
+}

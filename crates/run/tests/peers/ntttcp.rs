@@ -1,0 +1,165 @@
+//! ntttcp's wire over real sockets: our sender against whoever says the words of the reference (section 2), or does not.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_modes::document::Document;
+use pathscope_modes::goodput::GoodputPlan;
+use pathscope_modes::groups::Test;
+use pathscope_modes::load::{Extent, LoadArgs};
+use pathscope_peers::registry::PeerKind;
+
+use crate::common;
+
+/// What is waited for that has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+const CONNECTIONS: usize = 4;
+const PORTS: usize = 2;
+
+/// So many connections for a short time.
+fn load() -> Test {
+    let mut plan = GoodputPlan::of(LoadArgs::usual()).expect("it can be run");
+    plan.connections = CONNECTIONS as u32;
+    plan.extent = Extent::DurationNs(Period::from_millis(300));
+    plan.warm_up_ns = Period(0);
+    plan.buffer_bytes = Bytes(128 << 10);
+    Test::new(plan.into(), None, Period::from_millis(100))
+}
+
+/// Listeners at ports that follow one another.
+fn listeners(count: usize) -> Vec<TcpListener> {
+    let bind = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    let from = |first: TcpListener| {
+        let port = first.local_addr().expect("it is bound").port();
+        let others = (1..count as u16).map(|after| bind(port.checked_add(after)?));
+        std::iter::once(Some(first)).chain(others).collect::<Option<Vec<_>>>()
+    };
+    std::iter::from_fn(|| bind(0)).find_map(from).expect("there are some")
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    let (stream, _) = listener.accept().expect("somebody comes");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+fn word(sync: &mut TcpStream) -> i32 {
+    let mut word = [0; 4];
+    sync.read_exact(&mut word).expect("it comes");
+    i32::from_be_bytes(word)
+}
+
+fn say(sync: &mut TcpStream, word: i32) {
+    sync.write_all(&word.to_be_bytes()).expect("it is taken");
+}
+
+/// Bytes that come on each connection, until it is closed; they are the letter that all are. Meanwhile something else is done.
+fn receive<R>(streams: Vec<TcpStream>, meanwhile: impl FnOnce() -> R) -> (Vec<u64>, R) {
+    thread::scope(|scope| {
+        let count = |mut stream: TcpStream| {
+            let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
+            loop {
+                let came = stream.read(&mut buffer).expect("it ends in good order");
+                if came == 0 {
+                    return bytes;
+                }
+                assert!(buffer[..came].iter().all(|byte| *byte == b'A'));
+                bytes += came as u64;
+            }
+        };
+        let all: Vec<_> =
+            streams.into_iter().map(|stream| scope.spawn(move || count(stream))).collect();
+        let done = meanwhile();
+        (all.into_iter().map(|it| it.join().expect("it does not panic")).collect(), done)
+    })
+}
+
+/// All connections of a test, of each listener as many.
+fn connections(data: &[TcpListener]) -> Vec<TcpStream> {
+    let each = |listener| (0..CONNECTIONS / PORTS).map(move |_| accept(listener));
+    data.iter().flat_map(each).collect()
+}
+
+/// What comes of our sender's run with one whose data go to these.
+fn run(peer: PeerKind, data: &[TcpListener]) -> (Document, Option<String>) {
+    let place = |it: &TcpListener| it.local_addr().expect("it is bound").to_string();
+    common::run_at(peer, (data.iter().map(place).collect(), peer.port()), vec![load()])
+}
+
+/// What it counted is what came, as far as anybody knows it.
+fn agrees(document: &Document, received: &[u64]) {
+    let [measurement] = &document.measurements[..] else { panic!("one test: {document:?}") };
+    let client = measurement.client.goodput.as_ref().expect("it is a load");
+    assert_eq!((received.len(), received.iter().sum::<u64>()), (CONNECTIONS, client.sent_bytes));
+    assert!(received.iter().all(|bytes| *bytes > 0), "{received:?}");
+    let up = measurement.summary.goodput.as_ref().and_then(|it| it.up).expect("it goes up");
+    assert!(up.goodput_bps.is_none() && !up.verified, "nobody tells: {up:?}");
+    assert!(
+        up.acknowledged_bytes.is_some_and(|acked| (1..=client.sent_bytes).contains(&acked)),
+        "{up:?}"
+    );
+}
+
+#[test]
+fn a_test_is_agreed_on_at_the_port_before_and_data_take_turns_with_ports() {
+    let mut all = listeners(1 + PORTS);
+    let data = all.split_off(1);
+    let ((document, failure), (words, received)) = thread::scope(|scope| {
+        let server = scope.spawn(|| {
+            let mut sync = accept(&all[0]);
+            let mut words = vec![word(&mut sync)];
+            say(&mut sync, 11);
+            words.push(word(&mut sync));
+            say(&mut sync, 60);
+            let streams = connections(&data);
+            words.push(word(&mut sync));
+            // It waits for others, and goes on.
+            say(&mut sync, 87);
+            say(&mut sync, 82);
+            // No connection is closed before it has said that it knows of the end.
+            let (received, end) = receive(streams, || {
+                let end = word(&mut sync);
+                say(&mut sync, 13);
+                end
+            });
+            words.push(end);
+            assert_eq!(sync.read(&mut [0]).expect("it closes"), 0);
+            (words, received)
+        });
+        (run(PeerKind::Ntttcp, &data), server.join().expect("it does not panic"))
+    });
+    assert_eq!(failure, None);
+    assert_eq!(words, [88, 2, 82, 69]);
+    agrees(&document, &received);
+    assert_eq!(document.hosts.peer.expect("it was met").name, "ntttcp");
+}
+
+#[test]
+fn without_sync_there_are_connections_and_nothing_else() {
+    let data = listeners(PORTS);
+    let ((document, failure), received) = thread::scope(|scope| {
+        let server = scope.spawn(|| receive(connections(&data), || ()).0);
+        (run(PeerKind::NtttcpNoSync, &data), server.join().expect("it does not panic"))
+    });
+    assert_eq!(failure, None);
+    agrees(&document, &received);
+}
+
+#[test]
+fn one_that_is_busy_says_so_and_nothing_is_sent() {
+    let mut all = listeners(2);
+    let data = all.split_off(1);
+    let (document, failure) = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut sync = accept(&all[0]);
+            assert_eq!(word(&mut sync), 88);
+            say(&mut sync, 12);
+        });
+        run(PeerKind::Ntttcp, &data)
+    });
+    assert!(failure.is_some_and(|why| why.contains("busy with another sender")));
+    assert!(document.measurements.is_empty());
+}
