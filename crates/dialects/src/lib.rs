@@ -8,6 +8,7 @@ mod ctstraffic;
 pub mod dialect;
 mod lagscope;
 mod mla;
+mod ntttcp;
 pub mod registry;
 pub mod screen;
 mod simpleperf;

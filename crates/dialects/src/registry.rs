@@ -7,6 +7,7 @@ use crate::ctstraffic::CtsTraffic;
 use crate::dialect::{Dialect, Run, Said, Unclear};
 use crate::lagscope::Lagscope;
 use crate::mla::MultipathLatencyAnalyzer;
+use crate::ntttcp::Ntttcp;
 use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
 
@@ -34,6 +35,8 @@ dialects! {
     CtsTraffic;
     /// MultipathLatencyAnalyzer, echoes over two interfaces
     MultipathLatencyAnalyzer;
+    /// ntttcp for Linux, as a sender: throughput of many connections
+    Ntttcp;
     /// simpleperf, a throughput tool
     Simpleperf;
     /// lagscope's table of latencies as a picture

@@ -48,6 +48,7 @@ mod memory;
 mod mla;
 mod multipath;
 #[cfg(unix)]
+mod ntttcp;
 mod options;
 mod plot;
 #[cfg(target_os = "linux")]

@@ -182,7 +182,7 @@ impl LagscopeScreen {
     /// What a sender prints at its end.
     fn tell_results(
         &self,
-        clock: &Clock,
+        clock: Clock,
         document: Option<&Document>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -289,7 +289,7 @@ impl Screen for LagscopeScreen {
             None => {}
         }
         if self.settings.role == Role::Sender && self.first_ns.is_some() {
-            self.tell_results(&clock, ending.document, out)?;
+            self.tell_results(clock, ending.document, out)?;
         }
         Ok(())
     }

@@ -1,0 +1,129 @@
+//! The binary as ntttcp, sending to whoever speaks as its receivers do: what it shows, and its files.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use crate::common::run;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECTIONS: usize = 4;
+
+/// Listeners at three ports that follow one another: for words, and two for data.
+fn listeners() -> [TcpListener; 3] {
+    let bind = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    let from = |first: TcpListener| {
+        let port = first.local_addr().expect("it is bound").port();
+        let (second, third) = (bind(port.checked_add(1)?)?, bind(port.checked_add(2)?)?);
+        Some([first, second, third])
+    };
+    std::iter::from_fn(|| bind(0)).find_map(from).expect("there are some")
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    let (stream, _) = listener.accept().expect("somebody comes");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+fn word(sync: &mut TcpStream) -> i32 {
+    let mut word = [0; 4];
+    sync.read_exact(&mut word).expect("it comes");
+    i32::from_be_bytes(word)
+}
+
+/// A receiver of one test of these connections (reference/ntttcp.md, section 2).
+fn receive([words, data @ ..]: &[TcpListener; 3]) {
+    let mut sync = accept(words);
+    let say = |sync: &mut TcpStream, word: i32| sync.write_all(&word.to_be_bytes()).expect("taken");
+    assert_eq!(word(&mut sync), 88);
+    say(&mut sync, 11);
+    let cycle = word(&mut sync);
+    say(&mut sync, cycle);
+    let each = |listener| (0..CONNECTIONS / 2).map(move |_| accept(listener));
+    let streams: Vec<TcpStream> = data.iter().flat_map(each).collect();
+    assert_eq!(word(&mut sync), 82);
+    say(&mut sync, 82);
+    let drain = |mut stream: TcpStream| {
+        thread::spawn(move || {
+            std::io::copy(&mut stream, &mut std::io::sink()).expect("it ends well")
+        })
+    };
+    let drained: Vec<_> = streams.into_iter().map(drain).collect();
+    assert_eq!(word(&mut sync), 69);
+    say(&mut sync, 13);
+    drained.into_iter().for_each(|it| assert!(it.join().expect("it does not panic") > 0));
+}
+
+#[test]
+fn a_sender_shows_what_ntttcp_shows_and_writes_its_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, xml, json] = ["a.log", "a.xml", "a.json"].map(|name| folder.path().join(name));
+    let listeners = listeners();
+    let port = listeners[1].local_addr().expect("it is bound").port().to_string();
+    let receiver = thread::spawn(move || receive(&listeners));
+    let path = |path: &std::path::Path| path.to_str().expect("it is text").to_owned();
+    let words = [
+        "ntttcp",
+        "-s127.0.0.1",
+        "-P",
+        "2",
+        "-n1",
+        "-l",
+        "2",
+        "-t",
+        "1",
+        "-p",
+        &port,
+        "-V",
+        "-O",
+        &path(&log),
+        "-x",
+        &path(&xml),
+        "-j",
+        &path(&json),
+        "--show-nic-packets",
+        "lo",
+        "--show-dev-interrupts",
+        "some",
+        "device",
+    ];
+    let ran = run(&words).exits(0);
+    receiver.join().expect("all of it was as it should be");
+    for part in [
+        "NTTTCP for Linux 1.4.3\n-----",
+        "INFO: 2 threads created\n",
+        "INFO: 4 connections created in ",
+        "INFO: Network activity progressing...\n",
+        "\nReal-time throughput: ",
+        "INFO: Test run completed.\n",
+        "INFO: Test cycle finished.\n",
+        "INFO: receiver exited from current test\n",
+        "INFO: \t1\t ",
+        "INFO: 4 connections tested\n",
+        "bps\n",
+        "INFO: \t tx_packets\t:",
+        "INFO: \t cycles/byte\t:",
+        "INFO: tcpi rtt\t\t:",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.said());
+    }
+    let read = |path| std::fs::read_to_string(path).expect("it was written");
+    assert!(read(log).contains("INFO: #####  Totals:  #####\n"));
+    assert!(read(xml).starts_with("<ntttcps computername=\""));
+    let result: serde_json::Value = serde_json::from_str(&read(json)).expect("it is JSON");
+    let rate = result["ntttcps"]["throughputs"][0]["value"].as_str().expect("it is text");
+    assert!(rate.parse::<f64>().is_ok_and(|rate| rate > 0.0), "{result}");
+}
+
+#[test]
+fn what_is_not_done_is_refused_with_what_does_it() {
+    let refused = run(&["ntttcp", "-r"]).exits(255);
+    assert!(refused.stdout.contains("start ntttcp itself"), "{}", refused.said());
+    for kind in ["ntttcp", "ntttcp-no-sync"] {
+        run(&["server", "--accept", kind]).exits(2).complains(&["senders are not served"]);
+    }
+    let words = ["goodput", "127.0.0.1", "--peer", "ntttcp", "--no-probe", "--transfer", "1MiB"];
+    run(&words).exits(2).complains(&["--duration, and no --transfer"]);
+}
