@@ -140,9 +140,11 @@ impl GroupState {
         // Once it is reset, the kernel does not tell any more where it went.
         if let Some(addresses) = socket.addresses().filter(|_| tells) {
             self.ledger.begin(flow, addresses, arrival);
-            self.watch(flow);
         }
         *slot = Some(socket);
+        if tells {
+            self.watch(flow);
+        }
         true
     }
 
