@@ -4,6 +4,7 @@
 
 pub mod bare;
 pub mod frames;
+pub mod sequenced;
 
 use crate::pattern::{Block, Payload};
 use pathscope_core::quantity::Bytes;
@@ -83,6 +84,8 @@ pub enum Framing {
     Bare,
     /// As ctsTraffic does it, in a test of streams of frames: which datagram of its frame one is, nobody says.
     Frames,
+    /// As iperf3 does it, in a test of datagram goodput: numbered, stamped, and of what nobody says.
+    Sequenced(sequenced::Width),
 }
 
 /// By what it is known where a stream ends.

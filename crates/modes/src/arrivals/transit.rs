@@ -23,6 +23,11 @@ pub struct LastTransit {
 }
 
 impl LastTransit {
+    /// The interarrival jitter as it is now.
+    pub fn smoothed_ns(&self) -> f64 {
+        self.smoothed
+    }
+
     /// Datagram `sequence` came, the first time; it took so long by two clocks, whose offset does not matter.
     #[inline]
     pub fn arrived(&mut self, sequence: u64, transit_ns: i64, tally: &mut VariationTally) {

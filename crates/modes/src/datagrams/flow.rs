@@ -5,7 +5,8 @@ use pathscope_flow::Machine;
 
 use super::receive::Receiver;
 use super::send::Sender;
-use super::{DatagramFlowFacts, DatagramsPlan};
+use super::{DatagramFlowFacts, DatagramShared, DatagramsPlan};
+use crate::conventions::Framing;
 use crate::memory::share_of_each;
 use crate::pattern::SessionKey;
 use crate::streams::{Identity, StreamFlow};
@@ -56,6 +57,25 @@ impl DatagramFlow {
             lost: self.receiver.as_ref().map_or(0, |half| half.lost),
             received_bps: None,
             error: self.error(),
+            highest: None,
+            received_bytes: None,
+            smoothed_jitter_ns: None,
+        }
+    }
+
+    /// The same, and what the peers of those datagrams are told that only say their number.
+    pub fn facts_told(&self, shared: &DatagramShared) -> DatagramFlowFacts {
+        let facts = self.facts();
+        let Some(half) = &self.receiver else { return facts };
+        if !matches!(shared.framing, Framing::Sequenced(_)) {
+            return facts;
+        }
+        let (highest, jitter_ns) = half.seen_last();
+        DatagramFlowFacts {
+            highest: Some(highest),
+            received_bytes: Some(facts.received.saturating_mul(shared.schedule.size)),
+            smoothed_jitter_ns: Some(jitter_ns),
+            ..facts
         }
     }
 }

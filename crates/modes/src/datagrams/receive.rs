@@ -11,6 +11,8 @@ use super::shared::DatagramShared;
 use super::window::FlowWindow;
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
 use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
+use crate::conventions::Framing;
+use crate::conventions::sequenced::{self, Width};
 use crate::load::Verify;
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Header, Identity, Reading, Receives};
@@ -97,6 +99,9 @@ impl Receiver {
         consent: &mut Consent,
         now: Tick,
     ) {
+        if let Framing::Sequenced(width) = shared.framing {
+            return self.take_sequenced(shared, width, datagram, now);
+        }
         let header = match Header::read(self.identity, datagram) {
             Reading::Sound(header) => header,
             _ if consent.hears(datagram, now) => return,
@@ -125,7 +130,40 @@ impl Receiver {
             let damage = || Damage::filler(key, begin, HEADER_BYTES + wrong, datagram);
             return self.spoilt(shared, Some(sequence), datagram, damage);
         }
-        let tally = &mut shared.tally;
+        self.count(&mut shared.tally, (sequence, header.sent), datagram, now);
+    }
+
+    /// One of a stream that says no more of itself than its number and when it left.
+    #[inline]
+    fn take_sequenced(
+        &mut self,
+        shared: &mut DatagramShared,
+        width: Width,
+        datagram: &[u8],
+        now: Tick,
+    ) {
+        let header = match width.read(datagram, self.order.next_expected()) {
+            sequenced::Sight::Data(header) => header,
+            sequenced::Sight::Opening => return,
+            sequenced::Sight::Foreign => return shared.tally.counts.foreign += 1,
+        };
+        let sent_bytes = shared.schedule.size;
+        if datagram.len() as u64 != sent_bytes {
+            let damage = || Damage::Length { sent_bytes };
+            return self.spoilt(shared, Some(header.sequence), datagram, damage);
+        }
+        self.count(&mut shared.tally, (header.sequence, header.sent), datagram, now);
+    }
+
+    /// What came right.
+    #[inline]
+    fn count(
+        &mut self,
+        tally: &mut DatagramTally,
+        (sequence, sent): (u64, Tick),
+        datagram: &[u8],
+        now: Tick,
+    ) {
         if matches!(self.until, Until::Late(_)) {
             return self.came_late(tally);
         }
@@ -143,10 +181,15 @@ impl Receiver {
         }
         tally.counts.received += 1;
         tally.counts.received_bytes += datagram.len() as u64;
-        let transit = difference(now, header.sent);
+        let transit = difference(now, sent);
         self.last.arrived(sequence, transit, &mut tally.variation);
         let (least, most) = self.transit_ns.unwrap_or((transit, transit));
         self.transit_ns = Some((least.min(transit), most.max(transit)));
+    }
+
+    /// One above the highest number that came, and how much transit times varied of late.
+    pub(super) fn seen_last(&self) -> (u64, f64) {
+        (self.order.next_expected(), self.last.smoothed_ns())
     }
 
     fn came_late(&mut self, tally: &mut DatagramTally) {

@@ -38,7 +38,7 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         begin: &Begin<'_>,
         _: Option<Samples<DatagramsPlan>>,
     ) -> Self::Shared {
-        DatagramShared::new(plan, begin.role)
+        DatagramShared::new(plan, begin.role).framed(begin.conventions.framing)
     }
 
     fn begin(plan: &DatagramsPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
@@ -52,7 +52,11 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         let report = DatagramsReport {
             window: left.shared.window.window,
             corruptions: left.shared.corruptions.clone(),
-            flows: left.flows.iter().map(|(flow, system)| ended(flow, system)).collect(),
+            flows: left
+                .flows
+                .iter()
+                .map(|(flow, system)| ended(flow, left.shared, system))
+                .collect(),
             ..DatagramsReport::default()
         };
         let flows = left.flows.iter().map(|(flow, _)| flow);
@@ -61,8 +65,8 @@ impl Flow<DatagramsPlan> for DatagramFlow {
 }
 
 /// What became of a flow that is over.
-fn ended(flow: &DatagramFlow, system: &impl System) -> DatagramFlowFacts {
-    let mut facts = flow.facts();
+fn ended(flow: &DatagramFlow, shared: &DatagramShared, system: &impl System) -> DatagramFlowFacts {
+    let mut facts = flow.facts_told(shared);
     if !flow.phase().is_over() {
         let text = "ended before it was known what would still come".to_owned();
         let unknown = FlowError { kind: FlowErrorKind::Unknown, text, errno: None };

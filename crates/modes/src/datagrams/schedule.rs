@@ -48,6 +48,11 @@ impl Schedule {
         }
     }
 
+    /// The last one, too, is as long as the others.
+    pub fn make_whole(&mut self) {
+        self.last_bytes = self.size;
+    }
+
     /// Datagrams from this number on that are to be sent.
     pub fn left(&self, next: u64) -> u64 {
         self.total.map_or(u64::MAX, |total| total.saturating_sub(next))

@@ -4,6 +4,7 @@ use pathscope_core::Tick;
 use pathscope_flow::{Batch, SendWant};
 
 use super::shared::DatagramShared;
+use crate::conventions::{Framing, sequenced};
 use crate::pattern::StreamKey;
 use crate::streams::{Header, Identity, Sends};
 
@@ -103,13 +104,20 @@ impl Sends for Sender {
         batch: &mut Batch<'data>,
         now: Tick,
     ) {
-        let DatagramShared { schedule, image, .. } = shared;
+        let DatagramShared { schedule, image, framing, .. } = shared;
         let len = schedule.bytes(self.next, batch.room() as u64);
         let (stride, position) = (schedule.size as usize, self.next * schedule.size);
         let datagrams = image.stretch(self.key, position, len as usize, stride);
-        for (sequence, datagram) in (self.next..).zip(datagrams.chunks_mut(stride)) {
-            let header = Header { sequence, sent: now, length: datagram.len() as u32 };
-            header.write(self.identity, datagram);
+        let numbered = (self.next..).zip(datagrams.chunks_mut(stride));
+        if let Framing::Sequenced(width) = *framing {
+            numbered.for_each(|(sequence, datagram)| {
+                width.write(sequenced::Header { sequence, sent: now }, datagram);
+            });
+        } else {
+            numbered.for_each(|(sequence, datagram)| {
+                let header = Header { sequence, sent: now, length: datagram.len() as u32 };
+                header.write(self.identity, datagram);
+            });
         }
         batch.lend(datagrams);
     }

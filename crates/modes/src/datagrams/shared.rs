@@ -8,6 +8,7 @@ use pathscope_flow::Shared;
 use super::schedule::Schedule;
 use super::window::{CommonWindow, Opening};
 use super::{DatagramCorruption, DatagramTally, DatagramsPlan, HEADER_BYTES};
+use crate::conventions::Framing;
 use crate::load::{Extent, Verify};
 use crate::pattern::StreamImage;
 use crate::streams::Streams;
@@ -18,6 +19,8 @@ pub struct DatagramShared {
     pub(super) schedule: Schedule,
     pub(super) image: StreamImage<HEADER_BYTES>,
     pub(super) verify: Verify,
+    /// How datagrams are laid out.
+    pub(super) framing: Framing,
     /// How long those send that are received, where that is stated.
     pub(super) lasts_ns: Option<u64>,
     /// When the first flow started.
@@ -37,6 +40,7 @@ impl DatagramShared {
             schedule: Schedule::of(plan, role),
             image: StreamImage::for_end(plan.pattern.sends(role)),
             verify: plan.verify,
+            framing: Framing::Own,
             lasts_ns: match plan.extent {
                 Extent::DurationNs(duration) => Some(duration.0),
                 Extent::TransferBytes(_) => None,
@@ -47,6 +51,18 @@ impl DatagramShared {
             corruptions: Vec::new(),
             tally: DatagramTally::default(),
         }
+    }
+
+    /// The same with a peer that lays datagrams out so.
+    #[must_use]
+    pub fn framed(mut self, framing: Framing) -> Self {
+        if matches!(framing, Framing::Sequenced(_)) {
+            // There is nothing to compare with, and each is as long as the others.
+            self.verify = Verify::Off;
+            self.schedule.make_whole();
+        }
+        self.framing = framing;
+        self
     }
 }
 

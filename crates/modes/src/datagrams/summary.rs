@@ -132,6 +132,15 @@ pub struct DatagramFlowFacts {
     /// What ended it before its time.
     #[serde(default)]
     pub error: Option<FlowError>,
+    /// Where datagrams are those of another tool, which is told it: how many were sent up to the highest number that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest: Option<u64>,
+    /// In the same case: payload of the datagrams received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_bytes: Option<u64>,
+    /// In the same case: the interarrival jitter of RFC 3550, section 6.4.1, at the end of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothed_jitter_ns: Option<f64>,
 }
 
 /// What a test of datagram goodput came to over both ends.

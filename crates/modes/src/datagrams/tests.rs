@@ -3,6 +3,7 @@
 //! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
 mod flights;
+mod sequenced;
 
 use std::cell::Cell;
 use std::rc::Rc;
