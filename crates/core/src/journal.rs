@@ -7,7 +7,7 @@ mod changes;
 mod each;
 pub mod totals;
 
-pub use self::changes::{ConnectionProgress, PathChange};
+pub use self::changes::{ConnectionProgress, DatagramProgress, PathChange};
 pub use self::each::{Each, Frame, Leg, Ping};
 use crate::counters::HostActivity;
 use crate::record::{FlowError, FlowFacts};

@@ -69,6 +69,8 @@ fn look(info: &[u8]) -> Option<TcpLook> {
     }
     Some(TcpLook {
         congestion_window_bytes: four(80).zip(four(16)).map(|(window, segment)| window * segment),
+        peer_window_bytes: four(228),
+        path_mtu_bytes: four(60),
         rtt_ns: nanoseconds(68).filter(|&rtt| rtt > 0),
         rtt_variation_ns: nanoseconds(72),
         retransmission_timeout_ns: nanoseconds(8),
@@ -150,12 +152,16 @@ mod tests {
         info[0] = 1;
         let four =
             [(8, 204_000_u32), (16, 1_000), (68, 250), (72, 30), (80, 10), (88, 3), (100, 7)];
-        for (offset, value) in four.into_iter().chain([(216, 2), (220, 1)]) {
+        for (offset, value) in
+            four.into_iter().chain([(216, 2), (220, 1), (60, 1_500), (228, 65_536)])
+        {
             info[offset..offset + 4].copy_from_slice(&value.to_ne_bytes());
         }
         info[240..242].copy_from_slice(&4_u16.to_ne_bytes());
         let whole = TcpLook {
             congestion_window_bytes: Some(10_000),
+            peer_window_bytes: Some(65_536),
+            path_mtu_bytes: Some(1_500),
             rtt_ns: Some(250_000),
             rtt_variation_ns: Some(30_000),
             retransmission_timeout_ns: Some(204_000_000),
@@ -168,7 +174,13 @@ mod tests {
         };
         assert_eq!(look(&info), Some(whole));
         assert_eq!(look(&info[..232]), Some(TcpLook { timeouts: None, ..whole }));
-        let old = TcpLook { timeouts: None, duplicates: None, reorderings: None, ..whole };
+        let old = TcpLook {
+            timeouts: None,
+            duplicates: None,
+            reorderings: None,
+            peer_window_bytes: None,
+            ..whole
+        };
         assert_eq!(look(&info[..216]), Some(old));
         info[0] = STATE_CLOSED;
         assert_eq!((look(&info), look(&[])), (None, None));

@@ -17,7 +17,7 @@ use pathscope_os::wake::Waker;
 use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
-use crate::messages::outcome::{WorkerOutcome, addresses};
+use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(crate) enum SessionMessage {
     /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
     Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
     /// What went through each flow of a worker until an interval passed.
-    Progress { start: Tick, end: Tick, flows: Vec<(FlowId, Totals)> },
+    Progress { start: Tick, end: Tick, flows: Vec<FlowProgress> },
     /// A worker's report of one interval.
     Interval {
         group: GroupId,

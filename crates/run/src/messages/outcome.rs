@@ -6,8 +6,9 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::Stream;
 use pathscope_core::record::{FlowError, FlowFacts, StampFacts, TcpFacts, WorkerUsage};
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::Finished;
-use pathscope_flow::{Group, Transport};
+use pathscope_flow::{Group, Totals, Transport};
 use pathscope_modes::flows::{Flow, Left, System, error_of};
 use pathscope_modes::load::{ConnectionEnd, FLOWS_TOLD};
 use pathscope_modes::registry::{InDocuments, WorkerReport};
@@ -16,6 +17,15 @@ use pathscope_os::clock;
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
+
+/// What went through a flow until an interval passed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowProgress {
+    pub flow: FlowId,
+    pub totals: Totals,
+    /// How its connection stood then, where this end sends on it.
+    pub tcp: Option<TcpLook>,
+}
 
 /// What a worker came to.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ use pathscope_core::journal::{
     Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts, TcpFacts};
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_flow::{Group, Totals};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::ConnectionEnd;
@@ -29,7 +30,7 @@ use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 
-use crate::messages::outcome::texts;
+use crate::messages::outcome::{FlowProgress, texts};
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
 
@@ -324,7 +325,9 @@ impl SessionJournal {
         let (flow, has_failed) = (facts.flow, facts.error.is_some());
         if self.wants_progress() {
             let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
-            self.progress_of(flow, totals, (Tick::ZERO, at));
+            let tcp = facts.tcp.as_ref().filter(|_| facts.sent_bytes > 0);
+            let tcp = tcp.map(|tcp| TcpLook::at_end(flow, tcp));
+            self.progress_of(&FlowProgress { flow, totals, tcp }, (Tick::ZERO, at));
         }
         let Some(held) = self.connections.get_mut(&flow) else { return };
         (held.facts, held.until) = (facts, Some(at));
@@ -534,13 +537,12 @@ impl SessionJournal {
     }
 
     /// An interval has passed in which so much went through each flow, from the start of the test on.
-    pub fn progress(&mut self, flows: &[(FlowId, Totals)], times: (Tick, Tick)) {
-        for &(flow, totals) in flows {
-            self.progress_of(flow, totals, times);
-        }
+    pub fn progress(&mut self, flows: &[FlowProgress], times: (Tick, Tick)) {
+        flows.iter().for_each(|flow| self.progress_of(flow, times));
     }
 
-    fn progress_of(&mut self, flow: FlowId, totals: Totals, (start, end): (Tick, Tick)) {
+    fn progress_of(&mut self, of: &FlowProgress, (start, end): (Tick, Tick)) {
+        let &FlowProgress { flow, totals, tcp } = of;
         let started = self.started;
         let Some(held) = self.connections.get_mut(&flow).filter(|held| held.until.is_none()) else {
             return;
@@ -557,6 +559,7 @@ impl SessionJournal {
             flow,
             sent_bytes: sent - told.sent,
             received_bytes: received - told.received,
+            tcp,
             ..ConnectionProgress::default()
         };
         self.write(end, |at_ns, session| {

@@ -13,6 +13,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::journal::KernelView;
 use pathscope_core::quantity::Period;
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
     Outbox, Remote, SharedThread, Sockets, Succession as EngineSuccession, Terms, Worker, registry,
@@ -25,12 +26,12 @@ use pathscope_modes::mode::{Mode, Receives, ToldAs};
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
-use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 
 use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::inbox::{Inbox, SessionMessage};
-use crate::messages::outcome::WorkerOutcome;
+use crate::messages::outcome::{FlowProgress, WorkerOutcome};
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::records::journal::ASKED;
 use crate::records::ledger::Ledger;
@@ -257,6 +258,12 @@ impl<M: InDocuments> NewWorker<'_, M> {
                     SessionMessage::Phase { group, flow, phase, totals, at, error, tcp }
                 }
                 Notice::Flows { start, end, flows } => {
+                    let tcp = |flow| {
+                        let socket = if sends { sockets.of(flow) } else { None };
+                        socket.and_then(tcp_look).map(|look| TcpLook { flow, ..look })
+                    };
+                    let with_look = |(flow, totals)| FlowProgress { flow, totals, tcp: tcp(flow) };
+                    let flows = flows.into_iter().map(with_look).collect();
                     SessionMessage::Progress { start, end, flows }
                 }
                 Notice::Report { index, start, end, mut report } => {

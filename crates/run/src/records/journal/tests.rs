@@ -79,12 +79,13 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
     let flows = [0, 1].map(|flow| Beginner { flow: FlowId(flow), ..beginner() });
     session.started(&flows, ToldAs::Connections, begin);
     let totals = |sent| Totals { sent, received: 0 };
-    session.progress(&[(FlowId(0), totals(50)), (FlowId(1), totals(7))], (begin, at(5)));
+    let progress = |flow, totals| FlowProgress { flow: FlowId(flow), totals, tcp: None };
+    session.progress(&[progress(0, totals(50)), progress(1, totals(7))], (begin, at(5)));
     // A half that receives says nothing of what is sent.
-    session.progress(&[(FlowId(0), Totals { sent: 0, received: 3 })], (begin, at(5)));
+    session.progress(&[progress(0, Totals { sent: 0, received: 3 })], (begin, at(5)));
     session.ended(FlowId(0), totals(60), (at(7), None), None);
     // It is over: what is still told of it is no news.
-    session.progress(&[(FlowId(0), totals(60)), (FlowId(1), totals(9))], (at(5), at(10)));
+    session.progress(&[progress(0, totals(60)), progress(1, totals(9))], (at(5), at(10)));
     let told = kept.progress();
     let seconds =
         |told: &ConnectionProgress| [told.start_ns, told.end_ns].map(|at| at / 1_000_000_000);
