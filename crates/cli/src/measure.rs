@@ -215,7 +215,7 @@ fn run(
     if let Some(screen) = screen {
         let addresses = destinations(&hosts, (port, args), &tests, &stop);
         let end = End::Client { hosts: &hosts, addresses: &addresses, port, tests: &tests.list };
-        kept.show(screen, end).map_err(unmeasured)?;
+        kept.show(screen, &here, end).map_err(unmeasured)?;
     }
     let request = Request {
         kind: kind.to_owned(),

@@ -69,6 +69,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     let totals = Arc::<Totals>::default();
     let asked = Arc::clone(&totals);
     stop::on_question(move || asked.ask()).map_err(trouble)?;
+    let here = Host { labels, ..here(Presence::find().as_ref()) };
     let settings = Settings {
         listen: addresses(&args.listen),
         port: args.port,
@@ -78,7 +79,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
             address: args.limit_descriptors_per_address,
         },
         threads: Threads { all: args.limit_threads, address: args.limit_threads_per_address },
-        here: Host { labels, ..here(Presence::find().as_ref()) },
+        here: here.clone(),
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),
@@ -93,7 +94,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         let own = args.accept.iter().flat_map(|kind| server.addresses_of(*kind));
         let addresses: Vec<SocketAddr> = server.addresses().chain(own).collect();
         let end = End::Server { addresses: &addresses };
-        kept.show(screen, end)?;
+        kept.show(screen, &here, end)?;
     }
     end_after(args.time_limit, &stop)?;
     let quiet = args.verbosity.quiet;

@@ -6,6 +6,7 @@
 mod clock;
 mod ctstraffic;
 pub mod dialect;
+mod iperf3;
 mod lagscope;
 mod mla;
 mod ntttcp;

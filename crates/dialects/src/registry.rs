@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::ctstraffic::CtsTraffic;
 use crate::dialect::{Dialect, Run, Said, Unclear};
+use crate::iperf3::Iperf3;
 use crate::lagscope::Lagscope;
 use crate::mla::MultipathLatencyAnalyzer;
 use crate::ntttcp::Ntttcp;
@@ -29,6 +30,8 @@ macro_rules! dialects {
 }
 
 dialects! {
+    /// iperf3: goodput over TCP and UDP
+    Iperf3;
     /// round trips of messages over TCP
     Lagscope;
     /// ctsTraffic 2.x: goodput on connections, streams of frames over UDP

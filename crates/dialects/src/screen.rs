@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Entry;
+use pathscope_core::record::Host;
 use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 
@@ -80,6 +81,8 @@ pub struct Beginning<'run> {
     pub wall_unix_ns: u64,
     /// By how many seconds the local time of its user is ahead of UTC then.
     pub local_offset_s: i64,
+    /// This machine.
+    pub host: &'run Host,
     /// At which end this is, and what it is about to do.
     pub end: End<'run>,
 }

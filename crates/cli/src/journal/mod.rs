@@ -14,6 +14,7 @@ use std::sync::Arc;
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Period;
+use pathscope_core::record::Host;
 use pathscope_dialects::screen::{Beginning, End, Screen, Wants};
 use pathscope_modes::command::{Each, JournalArgs, JournalSubject, NamedFile};
 use pathscope_os::clock;
@@ -139,12 +140,12 @@ impl Kept {
     }
 
     /// Shows on a screen that this end begins. Entries that come from now on are shown there, too.
-    pub fn show(&self, screen: Box<dyn Screen>, end: End<'_>) -> Result<(), Trouble> {
+    pub fn show(&self, screen: Box<dyn Screen>, host: &Host, end: End<'_>) -> Result<(), Trouble> {
         // When times of entries began.
         let wall_unix_ns =
             clock::wall_unix_ns().saturating_sub(clock::now().nanos_since(self.began));
         let local_offset_s = clock::local_offset_s(wall_unix_ns);
-        let beginning = Beginning { wall_unix_ns, local_offset_s, end };
+        let beginning = Beginning { wall_unix_ns, local_offset_s, host, end };
         self.writer.show(Shown::begin(screen, &beginning, self.began)?);
         Ok(())
     }

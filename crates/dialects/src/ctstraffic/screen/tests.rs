@@ -2,7 +2,7 @@
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::{Frames, Status, StreamStatus, Trouble};
-use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, Host};
 
 use super::super::read;
 use super::*;
@@ -62,7 +62,9 @@ fn shown(
     };
     let mut out = Vec::new();
     let end = End::Client { hosts: &[], addresses: &[], port: 4_444, tests: &[] };
-    let begun = screen.begin(&Beginning { wall_unix_ns: 7, local_offset_s: 0, end }, &mut out);
+    let host = &Host::default();
+    let beginning = Beginning { wall_unix_ns: 7, local_offset_s: 0, host, end };
+    let begun = screen.begin(&beginning, &mut out);
     begun.expect("memory takes all");
     keep(&mut screen);
     for entry in entries {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use pathscope_core::id::FlowId;
 use pathscope_core::journal::Connection;
-use pathscope_core::record::FlowFacts;
+use pathscope_core::record::{FlowFacts, Host};
 
 use super::super::words;
 use super::*;
@@ -47,7 +47,9 @@ fn printed(line: &str, entries: &[Entry], failure: Option<(Failure, &str)>) -> S
         Role::Sender => End::Client { hosts: &hosts, addresses: &[], port: 6001, tests: &[] },
         Role::Receiver => End::Server { addresses: &[] },
     };
-    let beginning = Beginning { wall_unix_ns: WALL_UNIX_NS, local_offset_s: LOCAL_OFFSET_S, end };
+    let host = &Host::default();
+    let (wall_unix_ns, local_offset_s) = (WALL_UNIX_NS, LOCAL_OFFSET_S);
+    let beginning = Beginning { wall_unix_ns, local_offset_s, host, end };
     screen.begin(&beginning, &mut text).expect("memory takes it");
     entries.iter().for_each(|entry| screen.entry(entry, &mut text).expect("memory takes it"));
     let wall_unix_ns = WALL_UNIX_NS + 60_000_000_000;

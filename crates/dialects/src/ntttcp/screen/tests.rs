@@ -142,7 +142,9 @@ fn shown(line: &str, entries: &[Entry], failure: Option<(Failure, &str)>) -> (St
     let mut text = Vec::new();
     let hosts = ["10.0.0.1:5001".to_owned()];
     let end = End::Client { hosts: &hosts, addresses: &[], port: 5_001, tests: &[] };
-    let beginning = Beginning { wall_unix_ns: WALL_UNIX_NS, local_offset_s: LOCAL_OFFSET_S, end };
+    let host = &Host::default();
+    let (wall_unix_ns, local_offset_s) = (WALL_UNIX_NS, LOCAL_OFFSET_S);
+    let beginning = Beginning { wall_unix_ns, local_offset_s, host, end };
     screen.begin(&beginning, &mut text).expect("memory takes it");
     entries.iter().for_each(|entry| screen.entry(entry, &mut text).expect("memory takes it"));
     let document = document();

@@ -1,0 +1,169 @@
+//! iperf3: its options as words of ours, and screens that print what it prints. Its wire is a peer's.
+
+mod asked;
+mod client;
+mod clock;
+mod getopt;
+mod help;
+mod json;
+mod numbers;
+mod objects;
+mod options;
+mod outcome;
+mod printer;
+mod read;
+mod report;
+mod rows;
+mod streams;
+mod units;
+mod words;
+
+use std::ffi::OsString;
+
+use self::asked::Asked;
+use self::client::ClientScreen;
+use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::spelling::Spellings;
+
+/// iperf3.
+#[derive(Debug)]
+pub(crate) enum Iperf3 {}
+
+/// What sentences of ours name, as its users do.
+const SPELLINGS: Spellings = &[
+    ("('pathscope server', or the program that --peer names)", "('iperf3 -s')"),
+    ("--connections", "-P"),
+    ("--congestion", "-C"),
+    ("--duration", "-t"),
+    ("--transfer", "-n or -k"),
+    ("--datagram", "-l"),
+    ("--buffer", "-l"),
+    ("--rate-period", "-b"),
+    ("--rate", "-b"),
+    ("--warm-up", "-O"),
+    ("--send-buffer", "-w"),
+    ("--receive-buffer", "-w"),
+    ("--report-every", "-i"),
+    ("--iperf3-port", "-p"),
+    ("--source-port", "--cport"),
+    ("--interface", "--bind-dev"),
+    ("--server-cpu", "-A"),
+    ("--cpu", "-A"),
+    ("--mss", "-M"),
+    ("--dscp", "-S"),
+    ("--listen", "-B"),
+    ("--bind", "-B"),
+    ("--port", "-p"),
+    ("--limit-duration", "--server-max-duration"),
+    ("--log-file", "--logfile"),
+];
+
+impl Dialect for Iperf3 {
+    const NAMES: &'static [&'static str] = &["iperf3"];
+    const SPELLINGS: Spellings = SPELLINGS;
+
+    fn translate(words: &[OsString]) -> Result<Said, Unclear> {
+        let answer = |text| Said::Text(Answer { text, is_error: false, exit_code: 0 });
+        let asked = read::read(words);
+        Ok(match asked.map_err(|why| Unclear::new(format!("iperf3: {why}")))? {
+            Asked::Help => answer(help::text()),
+            Asked::Version => answer(help::version()),
+            Asked::Client(client) => {
+                let (words, notes) = words::client(&client);
+                let screen: Box<dyn crate::screen::Screen> = Box::new(ClientScreen::new(*client));
+                Said::Run(Run { notes, screen: Some(screen), ..Run::of(words) })
+            }
+            Asked::Server(server) => {
+                let (words, notes) = words::server(&server);
+                Said::Run(Run { notes, ..Run::of(words) })
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::registry::said as command_line;
+    use crate::registry::tests::native;
+
+    const ENDS: &str = "--report-every 1000ms --no-probe --quiet";
+
+    #[test]
+    fn a_client_is_a_goodput_test_against_an_iperf3_server() {
+        let tcp = |words: &str| format!("goodput h4 --peer iperf3 --port 5201 {words} {ENDS}");
+        for (line, words) in [
+            (
+                "iperf3 -c h4",
+                tcp(
+                    "--connections 1 --pattern push --duration 10s --warm-up 0s --buffer 131072B --nagle",
+                ),
+            ),
+            (
+                "pathscope iperf3 -c h4 -P4 -R -t 5 -O 2 -N -b 10M/4 -l 64K",
+                tcp(
+                    "--connections 4 --pattern pull --duration 7s --warm-up 2s --buffer 65536B --rate 10000000bit \
+                     --rate-period 209715200ns",
+                ),
+            ),
+            (
+                "/usr/bin/iperf3 -c h4 --bidir -n 1M -P 2 -w 1M -C cubic -M 1400 -S 0x10 --cport 4000 -N",
+                tcp(
+                    "--connections 2 --pattern bidir --transfer 524288B --buffer 131072B --send-buffer 1048576B \
+                     --receive-buffer 1048576B --congestion cubic --mss 1400B --dscp 4 --source-port [4000,4003]",
+                ),
+            ),
+            (
+                "iperf3 -u -c h4 -k 10 -P 3 -l 1000 --dont-fragment --cport 4000 -B 10.0.0.1%eth1 -A 1,2",
+                tcp(
+                    "--connections 3 --pattern push --transfer 4000B --protocol udp --datagram 1000B --rate 1048576bit \
+                     --dont-fragment --bind 10.0.0.1 --interface eth1 --source-port [4000,4002] --cpu 1 --server-cpu 2",
+                ),
+            ),
+        ] {
+            assert_eq!(native(line), Ok(words), "{line}");
+        }
+        // A row can begin where the warm-up ends.
+        let odd = native("iperf3 -c h4 -6 -i 2 -O 3 -t 0 -N").expect("it means something");
+        assert!(odd.contains("--duration 31622400s --warm-up 3s"), "{odd}");
+        assert!(odd.ends_with("--report-every 1000ms --no-probe --quiet -6"), "{odd}");
+        let one = native("iperf3 -c h4 -i 0 -N").expect("it means something");
+        assert!(one.contains("--report-every 3600000ms"), "{one}");
+    }
+
+    #[test]
+    fn a_server_is_one_of_its_clients_alone() {
+        let server = "server --accept iperf3 --iperf3-port";
+        for (line, words) in [
+            ("iperf3 -s", format!("{server} 5201 --listen * --limit-duration 0s --quiet")),
+            (
+                "iperf3 -s -p 5300 -4 -A 1 --server-max-duration 60",
+                format!("{server} 5300 --listen 0.0.0.0 --cpu 1 --limit-duration 60s --quiet"),
+            ),
+            (
+                "iperf3 -sD -B ::1 --logfile a.log",
+                format!(
+                    "{server} 5201 --listen ::1 --limit-duration 0s --quiet --daemon --log-file /a.log"
+                ),
+            ),
+        ] {
+            assert_eq!(native(line), Ok(words), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_said_is_said_and_what_cannot_be_is_refused() {
+        let of = |words: &str| command_line(words.split(' ').map(OsString::from));
+        let Ok(Said::Run(run)) = of("iperf3 -c h4 -u -b 1M/5 -S 3 -Z") else { panic!("it runs") };
+        assert_eq!(run.notes.len(), 3, "{:?}", run.notes);
+        let refused = of("iperf3 -c h4 -p 0").expect_err("it is no port");
+        assert_eq!(refused.text, "iperf3: -p/--port: 0 is out of range: 1 to 65535");
+        for (words, begins) in [("iperf3 -h", "iperf3, as pathscope"), ("iperf3 -v", "iperf 3.")] {
+            let Ok(Said::Text(answer)) = of(words) else { panic!("{words} is answered") };
+            assert_eq!((answer.is_error, answer.exit_code), (false, 0));
+            assert!(answer.text.starts_with(begins), "{}", answer.text);
+        }
+    }
+}

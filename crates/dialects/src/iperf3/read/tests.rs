@@ -1,0 +1,111 @@
+//! Lines, what they ask for, and what is wrong with them.
+
+use super::*;
+
+fn asked(line: &str) -> Result<Asked, String> {
+    let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    read(&words)
+}
+
+fn client(line: &str) -> Client {
+    match asked(line) {
+        Ok(Asked::Client(client)) => *client,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn server(line: &str) -> Server {
+    match asked(line) {
+        Ok(Asked::Server(server)) => *server,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_original() {
+    let usual = client("-c h4");
+    assert_eq!((usual.common.port, usual.common.interval_ns), (5_201, 1_000_000_000));
+    assert_eq!((usual.extent, usual.streams, usual.way), (Extent::Seconds(10), 1, Way::Push));
+    assert_eq!((usual.block_bytes, usual.rate_bps), (131_072, None));
+    let udp = client("-uc h4");
+    assert_eq!((udp.block_bytes, udp.rate_bps), (1_448, Some(1_048_576)));
+    assert!(server("-s").common.json == Json::No && !server("-s").is_daemon);
+    assert_eq!(asked("-c x --help -P 0"), Ok(Asked::Help));
+    assert_eq!(asked("-v"), Ok(Asked::Version));
+}
+
+#[test]
+fn every_value_is_read() {
+    let all = client(
+        "-c h4%eth0 -p 5300 -f M -i 0.5 -A 1,2 -B 10.0.0.1 -4 -V --json-stream --json-stream-full-output --timestamps=%s \
+         -b 10M/5 -n 1.5M -l 8K -P 3 --bidir -w 1M -C cubic -M 1400 -N -S 0x10 --cport 4000 -T a --extra-data b",
+    );
+    assert_eq!((all.host.as_str(), all.common.device.as_deref()), ("h4", Some("eth0")));
+    assert_eq!((all.common.port, all.common.interval_ns), (5_300, 500_000_000));
+    assert_eq!((all.common.affinity, all.common.family), (Some((1, Some(2))), Some(4)));
+    assert_eq!(all.common.json, Json::Stream { is_whole_too: true });
+    assert_eq!((all.rate_bps, all.burst), (Some(10_000_000), Some(5)));
+    assert_eq!((all.extent, all.block_bytes), (Extent::Bytes(1_572_864), 8_192));
+    assert_eq!((all.streams, all.way, all.window_bytes), (3, Way::Both, Some(1 << 20)));
+    assert_eq!((all.mss, all.tos, all.client_port), (Some(1_400), 16, Some(4_000)));
+    assert!(all.is_no_delay && all.common.is_verbose && all.common.notes.is_empty());
+    assert_eq!(client("-c h4 --dscp ef").tos, 184);
+    assert_eq!(client("-c h4 -k 10").extent, Extent::Blocks(10));
+    assert_eq!(client("-c h4 -u -b 0").rate_bps, None);
+    assert_eq!(client("-c h4 -u -b /7").burst, Some(7));
+    assert_eq!(client("-c fe80::1%eth0").host, "fe80::1%eth0");
+    assert_eq!(client("-c h4 -B 10.0.0.1%eth1").common.device.as_deref(), Some("eth1"));
+    assert_eq!(client("-c h4 --timestamps").common.timestamps.as_deref(), Some("%c "));
+    assert_eq!(server("-s1D --server-max-duration 60").most_seconds, Some(60));
+}
+
+#[test]
+fn what_has_no_effect_is_named_once() {
+    for (line, said) in [
+        ("-c h4 -Z", "-Z/--zerocopy has no effect here: "),
+        ("-c h4 stray", "'stray' is no option"),
+        ("-c h4 -u -N", "-N/--no-delay has no effect with -u"),
+        ("-c h4 --dont-fragment", "no effect without -u"),
+    ] {
+        let notes = client(line).common.notes;
+        assert!(matches!(&notes[..], [note] if note.contains(said)), "{line}: {notes:?}");
+    }
+    let notes = server("-s --idle-timeout 5 -d").common.notes;
+    assert_eq!(notes.len(), 2, "{notes:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    for (line, said) in [
+        ("", "say -c HOST to be a client, or -s to be a server"),
+        ("-s -c h4", "-s and -c exclude each other"),
+        ("-s -u", "-u/--udp is for a client, and this is a server"),
+        ("-c h4 -D", "-D/--daemon is for a server, and this is a client"),
+        ("-c h4 -R --bidir", "-R and --bidir exclude each other"),
+        ("-c h4 -4 -6", "-4 and -6 exclude each other"),
+        ("-c h4 -t 5 -n 1M", "-t/--time and -n/--bytes exclude each other"),
+        ("-c h4 -O 1 -n 1M", "-O/--omit: bytes and blocks are counted from the first on"),
+        ("-c h4 -P 129", "-P/--parallel: 129 is out of range: 1 to 128"),
+        ("-c h4 -P x", "-P/--parallel: 'x' is no number"),
+        ("-c h4 -p 0", "-p/--port: 0 is out of range"),
+        ("-c h4 -i 61", "-i/--interval: 61 is out of range: 0.1 to 60, or 0"),
+        ("-c h4 -l 2M", "-l/--length: 2097152 is out of range"),
+        ("-c h4 -u -l 15", "-l/--length: 15 is out of range: 16 to 65507"),
+        ("-c h4 -b 1X", "-b/--bitrate: '1X' has no suffix"),
+        ("-c h4 -b 1M/1001", "-b/--bitrate: /1001 is out of range: 1 to 1000"),
+        ("-c h4 -b 999", "999 is less than 1K"),
+        ("-c h4 -w 1G", "-w/--window: 1073741824 is out of range"),
+        ("-c h4 -S 256", "-S/--tos: '256' is no number from 0 to 255"),
+        ("-c h4 --dscp best", "--dscp: 'best' is no code point"),
+        ("-c h4 -f x", "-f/--format: 'x' is none of"),
+        ("-c h4 -t 86401", "-t/--time: 86401 is out of range"),
+        ("-c h4 --sctp", "--sctp: SCTP is not offered"),
+        ("-s --rsa-private-key-path k", "RUSTSEC-2023-0071"),
+        ("-s --server-bitrate-limit 1G", "has no limit of rates"),
+        ("-s --bind-dev eth0", "--bind-dev: a server listens on addresses"),
+        ("-c h4 -m", "Multipath TCP is not offered"),
+    ] {
+        let error = asked(line).expect_err(line);
+        assert!(error.contains(said), "{line}: {error}");
+    }
+}

@@ -1,0 +1,347 @@
+//! What went through each stream of a test, row by row and in all, from what the journal tells of flows. Not here: how a row looks.
+
+use std::collections::VecDeque;
+
+use pathscope_core::journal::{Connection, ConnectionProgress, DatagramProgress};
+use pathscope_core::tcp_look::TcpLook;
+
+use super::asked::Way;
+
+/// Sockets are numbers that mean nothing outside of one output. The original's are descriptors, and its first is this one.
+const FIRST_SOCKET: u32 = 5;
+
+/// What is known of a test before anything moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    pub is_client: bool,
+    pub is_udp: bool,
+    pub way: Way,
+    /// In each direction.
+    pub streams: u32,
+    pub omit_ns: u64,
+    /// From one row to the next; 0: there is one.
+    pub interval_ns: u64,
+}
+
+impl Shape {
+    /// Streams of all directions.
+    pub fn all_streams(&self) -> u32 {
+        if self.way == Way::Both { self.streams.saturating_mul(2) } else { self.streams }
+    }
+
+    /// Whether this end sends on this one of them.
+    fn sends(&self, flow: u32) -> bool {
+        let is_by_client = match self.way {
+            Way::Push => true,
+            Way::Pull => false,
+            Way::Both => flow < self.streams,
+        };
+        is_by_client == self.is_client
+    }
+
+    /// By so much a report may come early and count as in time.
+    fn tolerance_ns(&self) -> u64 {
+        (self.interval_ns / 20).max(1_000_000)
+    }
+
+    /// Whether a row that begins then is of the warm-up.
+    fn is_omitted(&self, start_ns: u64) -> bool {
+        start_ns.saturating_add(self.tolerance_ns()) < self.omit_ns
+    }
+
+    /// When the row ends that has begun then.
+    fn row_end_ns(&self, start_ns: u64) -> u64 {
+        let start_ns = start_ns.saturating_add(self.tolerance_ns());
+        let origin_ns = if start_ns < self.omit_ns { 0 } else { self.omit_ns };
+        let next_ns = match self.interval_ns {
+            0 => u64::MAX,
+            interval_ns => {
+                let whole = (start_ns - origin_ns) / interval_ns + 1;
+                origin_ns.saturating_add(interval_ns.saturating_mul(whole))
+            }
+        };
+        if origin_ns < self.omit_ns { next_ns.min(self.omit_ns) } else { next_ns }
+    }
+}
+
+/// What one stream did from one time of the test to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Row {
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub bytes: u64,
+    /// Whether it is of the warm-up.
+    pub is_omitted: bool,
+    /// Segments sent again; absent where nobody counts them.
+    pub retransmits: Option<u64>,
+    /// How the connection stood at its end.
+    pub look: Option<TcpLook>,
+    /// Of datagrams.
+    pub datagrams: Option<DatagramProgress>,
+}
+
+impl Row {
+    /// Bits a second.
+    pub fn rate_bps(&self) -> f64 {
+        rate_bps(self.bytes, self.end_ns.saturating_sub(self.start_ns))
+    }
+
+    fn take(&mut self, progress: &ConnectionProgress, sends: bool) {
+        self.end_ns = progress.end_ns.max(self.end_ns);
+        self.bytes += if sends { progress.sent_bytes } else { progress.received_bytes };
+        self.look = match (self.look, progress.tcp) {
+            (Some(before), Some(now)) => Some(later(before, now)),
+            (before, now) => now.or(before),
+        };
+        if let Some(more) = progress.datagrams {
+            self.datagrams = Some(added(self.datagrams.unwrap_or_default(), more));
+        }
+    }
+}
+
+/// How a connection stood when that was told last; what it was not told of then is as it was before.
+fn later(before: TcpLook, now: TcpLook) -> TcpLook {
+    TcpLook {
+        peer_window_bytes: now.peer_window_bytes.or(before.peer_window_bytes),
+        path_mtu_bytes: now.path_mtu_bytes.or(before.path_mtu_bytes),
+        rtt_variation_ns: now.rtt_variation_ns.or(before.rtt_variation_ns),
+        reorderings: now.reorderings.or(before.reorderings),
+        ..now
+    }
+}
+
+/// Those of two, one after the other.
+fn added(sum: DatagramProgress, more: DatagramProgress) -> DatagramProgress {
+    DatagramProgress {
+        sent: sum.sent + more.sent,
+        received: sum.received + more.received,
+        expected: sum.expected + more.expected,
+        duplicates: sum.duplicates + more.duplicates,
+        reordered: sum.reordered + more.reordered,
+        jitter_ns: more.jitter_ns.or(sum.jitter_ns),
+    }
+}
+
+/// Bits a second of so many bytes; none over no time.
+pub(super) fn rate_bps(bytes: u64, time_ns: u64) -> f64 {
+    if time_ns == 0 { 0.0 } else { bytes as f64 * 8e9 / time_ns as f64 }
+}
+
+/// Datagrams of which none came, in each hundred.
+pub(super) fn lost_percent(lost: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { lost as f64 * 100.0 / all as f64 }
+}
+
+/// One stream.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    pub flow: u32,
+    pub socket: u32,
+    /// Whether this end sends on it.
+    pub sends: bool,
+    /// Its own address and the other end's, each with its port.
+    pub ends: [String; 2],
+    open: Option<Row>,
+    ready: VecDeque<Row>,
+    is_over: bool,
+    /// Segments sent again since the connection began, when that was told last.
+    retransmits_told: u64,
+    /// All rows behind the warm-up.
+    pub whole: Row,
+    pub round_trips: RoundTrips,
+}
+
+/// What looks at a connection saw, behind the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct RoundTrips {
+    pub most_window_bytes: u64,
+    pub most_peer_window_bytes: u64,
+    pub most_rtt_ns: u64,
+    pub least_rtt_ns: u64,
+    sum_ns: u64,
+    number: u64,
+}
+
+impl RoundTrips {
+    fn saw(&mut self, look: &TcpLook) {
+        self.most_window_bytes =
+            self.most_window_bytes.max(look.congestion_window_bytes.unwrap_or(0));
+        self.most_peer_window_bytes =
+            self.most_peer_window_bytes.max(look.peer_window_bytes.unwrap_or(0));
+        if let Some(rtt_ns) = look.rtt_ns {
+            let least_ns = if self.number == 0 { rtt_ns } else { self.least_rtt_ns };
+            self.least_rtt_ns = least_ns.min(rtt_ns);
+            self.most_rtt_ns = self.most_rtt_ns.max(rtt_ns);
+            self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
+            self.number += 1;
+        }
+    }
+
+    pub fn mean_rtt_ns(&self) -> u64 {
+        self.sum_ns.checked_div(self.number).unwrap_or(0)
+    }
+}
+
+/// The rows of all streams that are over in one report interval, by their places; those of one that had ended before are left out.
+pub(super) type Interval = Vec<(usize, Row)>;
+
+/// The streams of a test.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Streams {
+    pub shape: Shape,
+    pub all: Vec<Stream>,
+}
+
+impl Streams {
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, all: Vec::new() }
+    }
+
+    /// One is about to begin: what it is.
+    pub fn opened(&mut self, connection: &Connection) -> &Stream {
+        let (facts, place) = (&connection.facts, self.all.len());
+        let flow = facts.flow.0;
+        let text = |address: &Option<String>| address.clone().unwrap_or_default();
+        let start_ns = 0;
+        self.all.push(Stream {
+            flow,
+            socket: FIRST_SOCKET + 2 * place as u32,
+            sends: self.shape.sends(flow),
+            ends: [text(&facts.local), text(&facts.remote)],
+            open: Some(Row { start_ns, ..Row::default() }),
+            ready: VecDeque::new(),
+            is_over: false,
+            retransmits_told: 0,
+            whole: Row {
+                start_ns: self.shape.omit_ns,
+                end_ns: self.shape.omit_ns,
+                ..Row::default()
+            },
+            round_trips: RoundTrips::default(),
+        });
+        &self.all[place]
+    }
+
+    pub fn are_open(&self) -> bool {
+        self.all.len() as u32 >= self.shape.all_streams()
+    }
+
+    /// So much went through one of them.
+    pub fn progress(&mut self, progress: &ConnectionProgress) {
+        let shape = self.shape;
+        let Some(stream) = self.all.iter_mut().find(|it| it.flow == progress.flow.0) else {
+            return;
+        };
+        let (sends, Some(row)) = (stream.sends, &mut stream.open) else { return };
+        row.take(progress, sends);
+        // What ends a little early is that row's.
+        let due_ns = shape.row_end_ns(row.start_ns);
+        if progress.end_ns.saturating_add(shape.tolerance_ns()) >= due_ns {
+            let end_ns = row.end_ns;
+            stream.cut(&shape);
+            stream.open = Some(Row { start_ns: end_ns, end_ns, ..Row::default() });
+        }
+    }
+
+    /// One is over.
+    pub fn closed(&mut self, connection: &Connection) {
+        let shape = self.shape;
+        let flow = connection.facts.flow.0;
+        let Some(stream) = self.all.iter_mut().find(|it| it.flow == flow) else { return };
+        if stream.is_over {
+            return;
+        }
+        stream.is_over = true;
+        if let (Some(row), Some(tcp), true) =
+            (&mut stream.open, &connection.facts.tcp, stream.sends)
+        {
+            let end = TcpLook::at_end(connection.facts.flow, tcp);
+            row.look = Some(row.look.map_or(end, |before| later(before, end)));
+        }
+        stream.cut(&shape);
+    }
+
+    /// All are over, whatever was told of them.
+    pub fn end(&mut self) {
+        let shape = self.shape;
+        for stream in &mut self.all {
+            if !std::mem::replace(&mut stream.is_over, true) {
+                stream.cut(&shape);
+            }
+        }
+    }
+
+    /// The next interval of which the rows of all streams are there.
+    pub fn take_interval(&mut self) -> Option<Interval> {
+        let is_whole = self.are_open()
+            && self.all.iter().all(|it| it.is_over || !it.ready.is_empty())
+            && self.all.iter().any(|it| !it.ready.is_empty());
+        if !is_whole {
+            return None;
+        }
+        let rows = self.all.iter_mut().enumerate();
+        Some(rows.filter_map(|(place, it)| Some((place, it.ready.pop_front()?))).collect())
+    }
+}
+
+impl Stream {
+    /// The row that is open is over. What is short and empty is none: it is the time until an end was noticed.
+    fn cut(&mut self, shape: &Shape) {
+        let Some(mut row) = self.open.take() else { return };
+        let length_ns = row.end_ns.saturating_sub(row.start_ns);
+        let is_row = row.bytes > 0 || length_ns > 0 && length_ns >= shape.interval_ns / 10;
+        if let Some(told) = row.look.and_then(|look| look.retransmits) {
+            row.retransmits = Some(told.saturating_sub(self.retransmits_told));
+            self.retransmits_told = told;
+        }
+        row.is_omitted = shape.is_omitted(row.start_ns);
+        if !row.is_omitted {
+            let whole = &mut self.whole;
+            whole.end_ns = whole.end_ns.max(row.end_ns);
+            whole.bytes += row.bytes;
+            whole.look = row.look.or(whole.look);
+            if let Some(more) = row.retransmits {
+                whole.retransmits = Some(whole.retransmits.unwrap_or(0) + more);
+            }
+            if let Some(more) = row.datagrams {
+                whole.datagrams = Some(added(whole.datagrams.unwrap_or_default(), more));
+            }
+            row.look.iter().filter(|_| is_row).for_each(|look| self.round_trips.saw(look));
+        }
+        if is_row {
+            self.ready.push_back(row);
+        }
+    }
+}
+
+/// Rows of several streams as one.
+pub(super) fn sum<'row>(rows: impl IntoIterator<Item = &'row Row>) -> Option<Row> {
+    let (mut number, mut jitters, mut jitter_ns) = (0_u64, 0_u64, 0_u64);
+    let mut all: Option<Row> = None;
+    for row in rows {
+        number += 1;
+        if let Some(jitter) = row.datagrams.and_then(|it| it.jitter_ns) {
+            (jitters, jitter_ns) = (jitters + 1, jitter_ns.saturating_add(jitter));
+        }
+        let Some(sum) = &mut all else {
+            all = Some(Row { look: None, ..*row });
+            continue;
+        };
+        // The times are those of the first.
+        sum.bytes = sum.bytes.saturating_add(row.bytes);
+        if let Some(more) = row.retransmits {
+            sum.retransmits = Some(sum.retransmits.unwrap_or(0).saturating_add(more));
+        }
+        if let Some(more) = row.datagrams {
+            sum.datagrams = Some(added(sum.datagrams.unwrap_or_default(), more));
+        }
+    }
+    let mean_ns = jitter_ns.checked_div(jitters);
+    if let Some(datagrams) = all.as_mut().and_then(|it| it.datagrams.as_mut()) {
+        datagrams.jitter_ns = mean_ns.filter(|_| number > 0);
+    }
+    all
+}
+
+#[cfg(test)]
+pub(super) mod tests;
