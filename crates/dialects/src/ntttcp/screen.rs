@@ -8,7 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::journal::{Connection, Entry, Status};
 
 use super::figures::{Connections, Figures, RETRANSMITS, Window, rate};
-use super::settings::{Role, Settings};
+use super::settings::Settings;
 use super::{BANNER, files, placed};
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
@@ -353,9 +353,6 @@ impl Screen for NtttcpScreen {
             None => {
                 self.pass(u64::MAX, out)?;
                 self.info(clock, "Test cycle finished.", out)?;
-                if self.settings.has_sync && self.settings.role == Role::Sender {
-                    self.info(clock, "receiver exited from current test", out)?;
-                }
             }
         }
         let Some(document) = ending.document else { return Ok(()) };

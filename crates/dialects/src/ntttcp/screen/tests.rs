@@ -182,7 +182,6 @@ Real-time throughput: 1000.00Kbps
 Real-time throughput: 0.00bps
 Real-time throughput: 0.00bps
 13:19:49 INFO: Test cycle finished.
-13:19:49 INFO: receiver exited from current test
 13:19:49 INFO: 2 connections tested
 13:19:49 INFO: #####  Totals:  #####
 13:19:49 INFO: test duration\t:2.00 seconds
