@@ -158,28 +158,28 @@ where
     }
 }
 
-/// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
-/// is cut.
+/// A warm-up that is shorter than the run: one that was asked for is refused beyond that, the default is a tenth at the most.
 pub(crate) fn warm_up(
     asked: Option<Period>,
     usual: Period,
     duration: Period,
 ) -> Result<Period, PlanError> {
-    let most = Period(duration.0 / 10);
     match asked {
-        Some(asked) if asked > most => {
-            let why = format!("{asked} is more than a tenth of the run; at most {most}");
+        Some(asked) if asked >= duration => {
+            let why = format!(
+                "{asked} is no shorter than the run of {duration}; give less, or a longer --duration"
+            );
             Err(PlanError::unfit("--warm-up", why))
         }
         Some(asked) => Ok(asked),
-        None => Ok(usual.min(most)),
+        None => Ok(usual.min(Period(duration.0 / 10))),
     }
 }
 
 /// A length of a run, and the warm-up in it.
 pub(crate) fn duration(duration: Period, warm_up: Period) -> Result<(), PlanError> {
     in_range("--duration", duration, &DURATION)?;
-    in_range("--warm-up", warm_up, &(Period(0)..=Period(duration.0 / 10)))
+    in_range("--warm-up", warm_up, &(Period(0)..=Period(duration.0 - 1)))
 }
 
 /// A name as systems use them for algorithms, engines and interfaces.

@@ -324,7 +324,7 @@ fn options_out_of_range_are_named_with_their_range() {
         (&["goodput", "h", "--rate", "5"], &["--rate", "no unit"]),
         (&["goodput", "h", "--rate", "5bit"], &["--rate", "1.000 kbit/s"]),
         (&["goodput", "h", "--duration", "1ns"], &["--duration", "10 ms"]),
-        (&["goodput", "h", "--duration", "1s", "--warm-up", "1s"], &["--warm-up", "100 ms"]),
+        (&["goodput", "h", "--duration", "1s", "--warm-up", "1s"], &["--warm-up", "1 s"]),
         (&["goodput", "h", "--verify", "maybe"], &["--verify", "full, sampled, off"]),
         (&["goodput", "h", "--report-every", "1us"], &["--report-every", "10 ms"]),
         (&["goodput", "h", "--probe-rate", "0/s"], &["--probe-rate", "--no-probe"]),

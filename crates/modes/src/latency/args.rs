@@ -77,7 +77,7 @@ pub struct LatencyArgs {
         num_args = 0..=1, default_missing_value = "0us,100us,10"
     )]
     pub histogram: Option<LinearRanges>,
-    /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
+    /// Left out of the figures at the start [default: 500ms, and a tenth of --duration at the most]
     #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
     pub warm_up: Option<Period>,
     /// How bytes move: epoll or plain [default: chosen, and told]

@@ -89,7 +89,7 @@ pub struct LoadArgs {
     /// Pause after each --burst-count sends
     #[arg(long, value_name = "TIME", requires = "burst_count")]
     pub burst_delay: Option<Period>,
-    /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
+    /// Left out of the figures at the start [default: 500ms, and a tenth of --duration at the most]
     #[arg(long, value_name = "TIME", conflicts_with = "transfer")]
     pub warm_up: Option<Period>,
     /// Which received bytes are checked: full (every one), sampled (one in 16) or off
