@@ -30,6 +30,17 @@ impl Conventions {
         pings: Pings::Keyed,
         framing: Framing::Own,
     };
+
+    /// The same in a test whose datagrams bear numbers of 64 bits, or of 32, where that is not always the same.
+    #[must_use]
+    pub const fn numbered(self, is_wide: bool) -> Self {
+        let framing = match self.framing {
+            Framing::Sequenced(_) if is_wide => Framing::Sequenced(sequenced::Width::Bits64),
+            Framing::Sequenced(_) => Framing::Sequenced(sequenced::Width::Bits32),
+            other => other,
+        };
+        Self { framing, ..self }
+    }
 }
 
 /// What pings over streams consist of, and what is echoed of them.
@@ -94,6 +105,9 @@ pub enum StreamEnd {
     /// By the plan, or by what the other end says that it has sent: not on the stream itself.
     #[default]
     Told,
+    /// By the client, whose word elsewhere stops both ends: it says then what it has sent, and nobody says how much of what its server sent
+    /// was on its way.
+    Stopped,
     /// By its close: whoever sends closes its direction when it has sent all. Nobody says anything of it elsewhere, nor that an end
     /// is stopped: that breaks its connections.
     Closed,
@@ -134,12 +148,12 @@ impl StreamEnd {
     pub(crate) fn message_bytes(self) -> u64 {
         match self {
             Self::Word(parting) => u64::from(parting.message_bytes).max(1),
-            Self::Told | Self::Closed | Self::Agreed(_) => 1,
+            Self::Told | Self::Stopped | Self::Closed | Self::Agreed(_) => 1,
         }
     }
 
     /// Whether the two directions of a connection are independent to its end.
     pub const fn has_halves(self) -> bool {
-        matches!(self, Self::Told | Self::Closed)
+        matches!(self, Self::Told | Self::Stopped | Self::Closed)
     }
 }

@@ -67,7 +67,7 @@ impl GoodputFlow {
     #[must_use]
     pub fn ending(mut self, plan: &GoodputPlan, role: Role, end: StreamEnd) -> Self {
         match end {
-            StreamEnd::Told | StreamEnd::Closed => {}
+            StreamEnd::Told | StreamEnd::Stopped | StreamEnd::Closed => {}
             StreamEnd::Agreed(agreed) => {
                 let is_rude = plan.ends_rudely(self.id());
                 self.farewell = Some(Farewell::agreed(role, is_rude, agreed));

@@ -11,6 +11,7 @@ use pathscope_flow::{
 
 use super::counted_window::CountedWindow;
 use super::{BufferRange, FlowCorruption, GoodputShared, errors};
+use crate::conventions::StreamEnd;
 use crate::draw::Draws;
 use crate::flows::phase_of;
 use crate::load::{FEWEST_RECEIVES, Verify};
@@ -307,7 +308,10 @@ impl Machine for Receiver {
         }
         let right = self.take(fitting, shared, now);
         self.count(right, shared, now);
-        if fitting.len() < bytes.len() && self.error.is_none() {
+        let beyond = (bytes.len() - fitting.len()) as u64;
+        if shared.conventions.end == StreamEnd::Stopped {
+            shared.late_bytes.iter_mut().for_each(|late| *late += beyond);
+        } else if beyond > 0 && self.error.is_none() {
             self.fail(errors::too_many(self.end().unwrap_or(self.position)));
         }
         Consumed(bytes.len())

@@ -59,7 +59,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         begin: &Begin<'_>,
         _: Option<Samples<GoodputPlan>>,
     ) -> GoodputShared {
-        GoodputShared { conventions: begin.conventions, ..GoodputShared::new(plan) }
+        GoodputShared::at(plan, begin.role, begin.conventions)
     }
 
     fn begin(plan: &GoodputPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

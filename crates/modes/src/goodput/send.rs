@@ -147,7 +147,7 @@ impl Sender {
     /// How this end closes its direction when it has sent all, where that tells the other end. One that sends nothing says nothing by
     /// that.
     pub(super) fn parting(&self, shared: &GoodputShared) -> Option<Close> {
-        let is_told = shared.conventions.end.is_closed() && self.sends;
+        let is_told = (shared.closes || shared.conventions.end.is_closed()) && self.sends;
         (is_told && self.is_done()).then_some(Close::HalfWrite)
     }
 

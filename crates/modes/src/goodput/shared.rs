@@ -1,11 +1,12 @@
 //! What the goodput flows of one worker have in common, be they whole or halves.
 
 use pathscope_core::Tick;
+use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::counted_window::Planned;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
-use crate::conventions::Conventions;
+use crate::conventions::{Conventions, StreamEnd};
 use crate::load::{ReceiveWindow, Verify};
 use crate::mode::Mode;
 
@@ -18,6 +19,8 @@ pub struct GoodputShared {
     pub(super) pace: Pace,
     /// All senders stop so long after the first flow has started.
     pub(super) duration_ns: Option<u64>,
+    /// Whether a sender closes its direction when it has sent all, though that is not what tells where a stream ends.
+    pub(super) closes: bool,
     pub(super) verify: Verify,
     /// What holds on the connections.
     pub(super) conventions: Conventions,
@@ -46,6 +49,7 @@ impl GoodputShared {
             buffers: plan.buffers(),
             pace: plan.pace,
             duration_ns: plan.duration_ns().map(|duration| duration.0),
+            closes: false,
             verify: plan.verify,
             conventions: Conventions::default(),
             planned: Planned {
@@ -58,6 +62,22 @@ impl GoodputShared {
             paused_ns: 0,
             window: ReceiveWindow::default(),
             corruptions: Vec::new(),
+        }
+    }
+
+    /// The same at an end with a peer of such conventions.
+    pub fn at(plan: &GoodputPlan, role: Role, conventions: Conventions) -> Self {
+        let shared = Self { conventions, ..Self::new(plan) };
+        match (conventions.end, role) {
+            // What a client has when it has enough is all that it says, while more is on its way.
+            (StreamEnd::Stopped, Role::Client) if plan.is_down() => {
+                Self { late_bytes: Some(0), ..shared }
+            }
+            // It goes on until the client has had its time, which may read on to the end of what was sent.
+            (StreamEnd::Stopped, Role::Server) => {
+                Self { duration_ns: None, closes: true, ..shared }
+            }
+            _ => shared,
         }
     }
 

@@ -8,6 +8,7 @@ mod failed_there;
 mod flights;
 mod leaving;
 mod settled;
+mod stopped;
 mod window;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};

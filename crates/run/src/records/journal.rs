@@ -406,7 +406,8 @@ impl SessionJournal {
     }
 
     /// The other end has said all that it will say.
-    pub fn peer_reported(&mut self, report: &EndReport) {
+    /// What it counted while more was on its way says nothing of how they ended.
+    pub fn peer_reported(&mut self, report: &EndReport, is_cut_short: bool) {
         // One of another version says nothing of single connections: its report does, of the first.
         let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
         let role = self.role();
@@ -414,7 +415,11 @@ impl SessionJournal {
         let told = told.unwrap_or_default();
         self.write_unconfirmed(|facts| match told.iter().find(|there| there.flow == facts.flow) {
             Some(there) => {
-                let totals = Totals { sent: there.sent_bytes, received: there.received_bytes };
+                let totals = if is_cut_short {
+                    Totals { sent: facts.received_bytes, received: facts.sent_bytes }
+                } else {
+                    Totals { sent: there.sent_bytes, received: there.received_bytes }
+                };
                 error_of_both(role, facts, &PeerEnd { totals, failure: there.error.clone() })
             }
             None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),

@@ -6,6 +6,7 @@ use pathscope_flow::Phase;
 
 use super::super::{GoodputShared, errors};
 use super::{NOT_SETTLED, Receiver};
+use crate::conventions::StreamEnd;
 
 /// What the other end has sent and what does not come for so long has been lost on the way: a path can swallow the end of
 /// a stream without a word. As long as the control connection may be silent.
@@ -16,6 +17,9 @@ const LAST_CALL_NS: u64 = 1_000_000_000;
 impl Receiver {
     /// The other end has sent `total` bytes and will send no more.
     pub(super) fn told(&mut self, total: u64, shared: &mut GoodputShared, now: Tick) {
+        // A client that stops in the midst of a send need not know what of it has left.
+        let is_stopped = shared.conventions.end == StreamEnd::Stopped;
+        let total = if is_stopped { total.max(self.position) } else { total };
         self.told = true;
         self.await_more(now);
         if total < self.position || self.end().is_some_and(|agreed| total > agreed) {

@@ -191,7 +191,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
             for flow in [0, 1] {
                 session.peer_ended(FlowId(flow), Totals { sent: 0, received: 1_000 }, None);
             }
-            session.peer_reported(&EndReport::default());
+            session.peer_reported(&EndReport::default(), false);
         }
         let expected: Vec<_> = (0..4).map(|flow| (flow, 1_000)).collect();
         assert_eq!(kept.lasted_ms(), expected, "{role:?}");

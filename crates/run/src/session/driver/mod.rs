@@ -26,7 +26,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
-use pathscope_modes::conventions::Conventions;
+use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_os::wake::Waker;
@@ -447,7 +447,7 @@ impl<D: Talk> Driver<D> {
                     self.journal.peer_ended(flow, totals, failure);
                 }
                 Output::PeerReport(report) => {
-                    self.journal.peer_reported(&report);
+                    self.journal.peer_reported(&report, self.conventions.end == StreamEnd::Stopped);
                     self.awaited = clock::now() + UNDELIVERED_AWAITED;
                     self.end_with_peer();
                     end.report(self.role.peer(), report);
@@ -551,7 +551,10 @@ impl<D: Talk> Driver<D> {
         } else {
             UNDELIVERED
         };
-        Patience { without_progress, until: self.awaited }
+        // Nobody reads what is on its way to a client that has stopped its server.
+        let is_wanted = self.role == Role::Client || self.conventions.end != StreamEnd::Stopped;
+        let until = if is_wanted { self.awaited } else { Tick::ZERO };
+        Patience { without_progress, until }
     }
 
     /// Reads what the other end says. Whether it said anything.
