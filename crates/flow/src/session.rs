@@ -93,6 +93,11 @@ pub trait Dialogue: Sized {
         false
     }
 
+    /// Whether datagrams of the test bear numbers of 64 bits, where a kind of peer leaves that to each test.
+    fn has_wide_numbers(&self) -> bool {
+        true
+    }
+
     /// Whether the control connection is lost, and none has taken its place yet.
     fn is_away(&self) -> bool {
         false

@@ -20,7 +20,8 @@ impl<D: Talk> Driver<D> {
             status: self.journal.tells_status(),
             acknowledged: self.is_untold,
         };
-        let terms = (consents, self.conventions, tells);
+        let conventions = self.conventions.numbered(self.dialogue.has_wide_numbers());
+        let terms = (consents, conventions, tells);
         match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
