@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-/// The most bytes that [`identify`] ever needs: iperf3's cookie.
-pub(crate) const IDENTIFY_BYTES: usize = COOKIE_BYTES;
+/// The most bytes that [`identify`] ever needs: the longest of its words.
+pub(crate) const IDENTIFY_BYTES: usize = 8;
 
-/// An iperf3 client begins with 36 characters and a zero byte, and waits.
-const COOKIE_BYTES: usize = 37;
 /// A lagscope client begins with this, a little-endian 5328.
 const LAGSCOPE: [u8; 4] = [0xd0, 0x14, 0, 0];
 /// A TLS client begins with a handshake record of version 3.
@@ -16,8 +14,6 @@ const HTTP: [&str; 7] = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "CONNECT 
 /// Who calls, by the first bytes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Caller {
-    /// iperf3.
-    Iperf3,
     /// lagscope.
     Lagscope,
     /// A browser or another web client.
@@ -31,7 +27,6 @@ pub(crate) enum Caller {
 impl fmt::Display for Caller {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
-            Self::Iperf3 => "an iperf3 client",
             Self::Lagscope => {
                 "a lagscope client (--accept lagscope serves those, on a port of their own)"
             }
@@ -65,18 +60,8 @@ fn text(first: &[u8]) -> Option<Caller> {
     if HTTP.iter().any(|method| first.starts_with(method.as_bytes())) {
         return Some(Caller::Http);
     }
-    let seen = &first[..first.len().min(COOKIE_BYTES)];
-    let (letters, last) = seen.split_at(seen.len().min(COOKIE_BYTES - 1));
-    match letters.iter().all(|&byte| is_cookie(byte)) {
-        true if last.is_empty() => None,
-        true if last == [0] => Some(Caller::Iperf3),
-        _ => Some(Caller::Unknown),
-    }
-}
-
-/// Up to iperf3 3.1 a cookie holds the host's name and a time, later `a-z2-7` alone.
-const fn is_cookie(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')
+    let may_be = HTTP.iter().any(|method| method.as_bytes().starts_with(first));
+    (!may_be).then_some(Caller::Unknown)
 }
 
 #[cfg(test)]
@@ -88,9 +73,7 @@ mod tests {
     #[test]
     fn each_caller_is_told_by_its_first_bytes() {
         for (first, caller) in [
-            (&b"abcdefghijklmnopqrstuvwxyz234567abcd\0"[..], Caller::Iperf3),
-            (b"build-7.example.1398271263.312343.67\0", Caller::Iperf3),
-            (b"\xd0\x14\0\0AAAA", Caller::Lagscope),
+            (&b"\xd0\x14\0\0AAAA"[..], Caller::Lagscope),
             (b"GET / HTTP/1.1\r\n", Caller::Http),
             (b"\x16\x03\x01\x02\0", Caller::Tls),
             (b"SSH-2.0-OpenSSH_9.2\r\n", Caller::Unknown),
@@ -104,18 +87,17 @@ mod tests {
 
     #[test]
     fn what_is_open_stays_open() {
-        for first in [&b""[..], b"\xd0\x14\0", b"\x16", b"abcdefg", b"GE"] {
+        for first in [&b""[..], b"\xd0\x14\0", b"\x16", b"OPTIONS", b"GE"] {
             assert_eq!(identify(first), None, "{first:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn a_caller_once_told_stays_the_same(bytes in prop::collection::vec(any::<u8>(), 37)) {
+        fn a_caller_once_told_stays_the_same(bytes in prop::collection::vec(any::<u8>(), IDENTIFY_BYTES)) {
             let all = identify(&bytes);
             prop_assert!(all.is_some());
-            for seen in 0..37 {
-                // An HTTP method is a possible cookie until its blank.
+            for seen in 0..IDENTIFY_BYTES {
                 prop_assert!([None, all].contains(&identify(&bytes[..seen])));
             }
         }

@@ -19,6 +19,7 @@ pub mod dialogue;
 mod error;
 pub mod in_band;
 pub mod inquiry;
+pub mod iperf3;
 pub mod joining;
 pub mod lagscope;
 mod later;

@@ -3,6 +3,7 @@
 //! Clients that wait for the server's first word (ctsTraffic's) cannot be told here and have a listener of their own.
 
 mod claims;
+mod first;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 
 use self::claims::claims;
+use self::first::most;
 pub use self::visitors::{GreetingVisitor, PeerVisitor};
 use crate::Refusal;
 use crate::attach::{
@@ -373,6 +375,8 @@ peers! {
     Ntttcp(crate::ntttcp::Ntttcp) as ntttcp;
     /// The same without its connection for words (`-N`).
     NtttcpNoSync(crate::ntttcp::NtttcpNoSync) as ntttcp_no_sync;
+    /// iperf3.
+    Iperf3(crate::iperf3::Iperf3) as iperf3;
 }
 
 impl PeerKind {
@@ -382,14 +386,3 @@ impl PeerKind {
 
 /// The port of both transports where neither a peer nor a port is named.
 pub const DEFAULT_PORT: u16 = PeerKind::OWN.port();
-
-const fn most(of: &[usize]) -> usize {
-    let (mut most, mut place) = (0, 0);
-    while place < of.len() {
-        if of[place] > most {
-            most = of[place];
-        }
-        place += 1;
-    }
-    most
-}

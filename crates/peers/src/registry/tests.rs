@@ -9,9 +9,9 @@ fn a_stranger_is_told_by_as_many_bytes_as_that_needs() {
         let reception = receive(&cookie[..came]);
         assert!(matches!(reception, Reception::More(37)), "{came}: {reception:?}");
     }
+    assert!(matches!(receive(cookie), Reception::Known(Purpose::Join(_))));
     for (said, who) in [
-        (&cookie[..], "an iperf3 client"),
-        (b"GET / HTTP/1.1\r\n", "a web client; this port speaks no HTTP"),
+        (&b"GET / HTTP/1.1\r\n"[..], "a web client; this port speaks no HTTP"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "nobody that pathscope knows"),
         (b"\xf5Q", "nobody that pathscope knows"),
         (

@@ -41,7 +41,7 @@ fn connect(server: SocketAddr) -> TcpStream {
 }
 
 #[test]
-fn a_caller_with_an_iperf3_cookie_is_told_as_one() {
+fn a_caller_with_an_iperf3_cookie_is_told_as_one_and_denied_where_none_are_served() {
     let cookie = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
     let log = log_of(|server| {
         for cut in [0, 32, 36] {
@@ -49,11 +49,12 @@ fn a_caller_with_an_iperf3_cookie_is_told_as_one() {
             let (first, rest) = cookie.split_at(cut);
             stream.write_all(first).expect("it is heard");
             stream.write_all(rest).expect("it is heard");
-            let answer = stream.read(&mut [0]).expect("it is closed in order");
-            assert_eq!(answer, 0, "nothing is said to it");
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).expect("it is closed in order");
+            assert_eq!(answer, [0xff], "its word for who is not served");
         }
     });
-    let told = "turned away, since it is an iperf3 client";
+    let told = "iperf3 clients are not served here; add iperf3 to --accept";
     let lines = log.iter().filter(|line| line.ends_with(told)).count();
     assert_eq!(lines, 3, "{log:?}");
 }

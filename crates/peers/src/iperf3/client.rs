@@ -1,0 +1,507 @@
+//! The client's end of a session, which is one test. The server drives every step but three: that the test is over, that its results are
+//! read, and that this end was told to stop.
+//!
+//! ```text
+//!  Greeting --09--> Met --propose--> Agreeing --0a--> Attaching --02, all there--> Running --all over, or time--> Ending
+//!  Over <--closed-- Leaving <--0e-- Showing <--results-- Reporting <--0d, all over------------------------------------+
+//! ```
+//!
+//! In one file: one end's dialogue, whose states are read side by side.
+
+use std::collections::VecDeque;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::quantity::Period;
+use pathscope_core::record::{PeerFacts, Substitution};
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::{EndInterval, EndReport};
+
+use super::carried::is_of_datagrams;
+use super::course::{Course, tell_all};
+use super::errors::{TAIL, denied, meant};
+use super::framing::{Incoming, RESULTS_MOST, document};
+use super::results::Results;
+use super::{NAME, deadlines, plans, reports, states};
+use crate::dialogue::{ClientDialogue, STOP_TAKES};
+use crate::joining::Cookie;
+use crate::{Moment, PeerError};
+
+/// The client's end.
+pub struct Client {
+    cookie: Cookie,
+    /// What data bear: said nowhere.
+    token: Token,
+    /// What this end calls itself.
+    version: String,
+    incoming: Incoming,
+    stage: Stage,
+    /// By when the stage is to be over.
+    until: Tick,
+    course: Option<Box<Course>>,
+    /// What runs otherwise than asked.
+    substitutions: Vec<Substitution>,
+    /// When flows that receive are to end, in a test of stated duration.
+    ends_at: Tick,
+    tests: VecDeque<Test>,
+    is_finishing: bool,
+    has_met: bool,
+    outputs: VecDeque<Output<Self>>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// The cookie is said.
+    Greeting,
+    /// The server awaits parameters.
+    Met,
+    /// They are said.
+    Agreeing,
+    /// Streams are made; whether the server has said that the test runs.
+    Attaching {
+        is_told: bool,
+    },
+    Running,
+    /// The server knows that it is over; whether it awaits results.
+    Ending {
+        is_awaited: bool,
+    },
+    /// This end's results are said.
+    Reporting,
+    /// The other's have come.
+    Showing,
+    /// All is said; whether the server has closed.
+    Leaving {
+        is_closed: bool,
+    },
+    /// The server cannot: which stage that was in.
+    Failing(Moment),
+    Over,
+}
+
+impl Client {
+    /// A dialogue on a connection that has just been made. Its streams are known by `cookie`.
+    pub(super) fn new(cookie: Cookie, token: Token, version: String, now: Tick) -> Self {
+        Self {
+            cookie,
+            token,
+            version,
+            incoming: Incoming::default(),
+            stage: Stage::Greeting,
+            until: now.plus_nanos(deadlines::GREETING.0),
+            course: None,
+            substitutions: Vec::new(),
+            ends_at: Tick::NEVER,
+            tests: VecDeque::new(),
+            is_finishing: false,
+            has_met: false,
+            outputs: VecDeque::from([Output::Send(cookie.0.to_vec())]),
+        }
+    }
+
+    fn enter(&mut self, stage: Stage, within: Option<Period>, now: Tick) {
+        self.stage = stage;
+        self.until = within.map_or(Tick::NEVER, |within| now.plus_nanos(within.0));
+    }
+
+    fn say(&mut self, state: u8) {
+        self.outputs.push_back(Output::Send(vec![state]));
+    }
+
+    const fn moment(&self) -> Moment {
+        match self.stage {
+            Stage::Greeting => Moment::Greeting,
+            Stage::Met | Stage::Leaving { .. } | Stage::Over => Moment::BetweenTests,
+            Stage::Agreeing => Moment::Agreeing,
+            Stage::Attaching { .. } => Moment::Attaching,
+            Stage::Running => Moment::Running,
+            Stage::Ending { .. } | Stage::Reporting | Stage::Showing => Moment::Ending,
+            Stage::Failing(moment) => moment,
+        }
+    }
+
+    /// Whether flows run, or what they came to is not yet said for good.
+    const fn is_under_way(&self) -> bool {
+        matches!(self.moment(), Moment::Running | Moment::Ending)
+    }
+
+    fn end(&mut self, result: Result<(), PeerError>) {
+        if let Err(error) = &result
+            && self.is_under_way()
+        {
+            let is_lost = !matches!(error, PeerError::Stopped { by_this_end: true, .. });
+            let events = [Event::PeerLost, Event::Settle, Event::Stop];
+            tell_all(&mut self.outputs, if is_lost { &events } else { &events[1..] });
+        }
+        (self.stage, self.until) = (Stage::Over, Tick::NEVER);
+        self.outputs.push_back(Output::End(result));
+    }
+
+    /// Says what is to be measured, or takes leave, where the server awaits that.
+    fn go_on(&mut self, now: Tick) {
+        match self.stage {
+            Stage::Met => {
+                if let Some(test) = self.tests.pop_front() {
+                    let (test, substitutions) = plans::fitted(test);
+                    let parameters = plans::said(&test, &self.version);
+                    self.outputs.push_back(Output::Send(document(&parameters.write())));
+                    self.course = Some(Box::new(Course::new(test, &parameters)));
+                    self.substitutions = substitutions;
+                    self.enter(Stage::Agreeing, Some(deadlines::AGREEING), now);
+                } else if self.is_finishing {
+                    self.end(Ok(()));
+                }
+            }
+            Stage::Leaving { is_closed: true } if self.is_finishing => self.end(Ok(())),
+            // A session is of one test.
+            Stage::Leaving { is_closed: true } if !self.tests.is_empty() => {
+                let error = self.closed();
+                self.end(Err(error));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes what has come as far as it goes. Whether there may be more to take.
+    fn take(&mut self, now: Tick) -> Result<bool, PeerError> {
+        match self.stage {
+            Stage::Over | Stage::Leaving { .. } => {
+                self.incoming = Incoming::default();
+                return Ok(false);
+            }
+            Stage::Failing(moment) if self.incoming.len() >= TAIL => {
+                return Err(self.failed(moment));
+            }
+            Stage::Failing(_) => return Ok(false),
+            // No document may be so long that its length begins with another byte: this is a word in its place.
+            Stage::Reporting if self.incoming.begins_with(0) => {
+                let said = self.incoming.document(RESULTS_MOST);
+                let said = said.map_err(|wrong| self.unreadable(wrong.to_string()))?;
+                let Some(said) = said else { return Ok(false) };
+                self.results(&said, now)?;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let Some(state) = self.incoming.state() else { return Ok(false) };
+        self.hear(state, now)?;
+        Ok(true)
+    }
+
+    fn hear(&mut self, state: u8, now: Tick) -> Result<(), PeerError> {
+        match (state, self.stage) {
+            (states::ACCESS_DENIED, _) => return Err(PeerError::Refused(denied())),
+            (states::SERVER_ERROR, _) => {
+                self.enter(Stage::Failing(self.moment()), Some(deadlines::TAIL), now);
+            }
+            (states::SERVER_TERMINATE, _) => {
+                return Err(PeerError::Stopped {
+                    who: Role::Server,
+                    by_this_end: false,
+                    moment: self.moment(),
+                    reason: "its program was told to end".to_owned(),
+                });
+            }
+            (states::PARAM_EXCHANGE, Stage::Greeting) => {
+                self.has_met = true;
+                self.enter(Stage::Met, None, now);
+                self.go_on(now);
+            }
+            (states::CREATE_STREAMS, Stage::Agreeing) => self.open(now),
+            (states::TEST_START, Stage::Attaching { is_told: false }) => {}
+            (states::TEST_RUNNING, Stage::Attaching { is_told: false }) => {
+                self.stage = Stage::Attaching { is_told: true };
+                self.start_if_ready(now);
+            }
+            (states::EXCHANGE_RESULTS, Stage::Ending { is_awaited: false }) => {
+                self.enter(Stage::Ending { is_awaited: true }, Some(STOP_TAKES), now);
+                // What the server sends it has sent.
+                tell_all(&mut self.outputs, &[Event::Stop]);
+                self.report_if_ready(now);
+            }
+            (states::DISPLAY_RESULTS, Stage::Showing) => {
+                self.say(states::IPERF_DONE);
+                self.outputs.push_back(Output::TestOver);
+                self.course = None;
+                self.enter(Stage::Leaving { is_closed: false }, Some(deadlines::LAST), now);
+            }
+            _ => {
+                let what = format!("{} was not expected", states::name(state));
+                return Err(PeerError::Breach { who: Role::Server, moment: self.moment(), what });
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, now: Tick) {
+        let Some(course) = &self.course else { return };
+        let plan = Box::new(course.test.clone());
+        let credentials = Credentials { token: self.token, session: None };
+        let substitutions = std::mem::take(&mut self.substitutions);
+        self.outputs.push_back(Output::Open { credentials, plan, substitutions });
+        self.enter(Stage::Attaching { is_told: false }, Some(deadlines::ATTACH), now);
+    }
+
+    fn attached(&mut self, now: Tick) {
+        let (Some(course), Stage::Attaching { .. }) = (&mut self.course, self.stage) else {
+            return;
+        };
+        course.missing = course.missing.saturating_sub(1);
+        let within = if course.missing > 0 { deadlines::ATTACH } else { deadlines::START };
+        self.until = now.plus_nanos(within.0);
+        self.start_if_ready(now);
+    }
+
+    fn start_if_ready(&mut self, now: Tick) {
+        let (Some(course), Stage::Attaching { is_told: true }) = (&mut self.course, self.stage)
+        else {
+            return;
+        };
+        if course.missing > 0 {
+            return;
+        }
+        course.moved(now);
+        let receives = plans::receives(&course.test, Role::Client);
+        let ends_at = plans::stated(&course.test).filter(|_| receives);
+        self.ends_at = ends_at.map_or(Tick::NEVER, |duration| now.plus_nanos(duration.0));
+        self.outputs.push_back(Output::Start);
+        self.enter(Stage::Running, None, now);
+    }
+
+    /// The time of what this end receives is over, or it is stopped. Datagrams are received until the server has stopped, too.
+    fn stop_flows(&mut self, now: Tick) {
+        self.ends_at = Tick::NEVER;
+        if self.course.as_ref().is_some_and(|course| is_of_datagrams(&course.test)) {
+            return self.say_end(now);
+        }
+        tell_all(&mut self.outputs, &[Event::Settle, Event::Stop]);
+        self.until = now.plus_nanos(STOP_TAKES.0);
+        // A server that nobody reads from may read nothing either, so that what this end has sent is not waited for.
+        let sends = self.course.as_ref().is_some_and(|it| plans::receives(&it.test, Role::Server));
+        if sends && self.receives() {
+            self.say_end(now);
+        }
+    }
+
+    fn receives(&self) -> bool {
+        self.course.as_ref().is_some_and(|it| plans::receives(&it.test, Role::Client))
+    }
+
+    fn say_end(&mut self, now: Tick) {
+        if self.stage == Stage::Running {
+            self.say(states::TEST_END);
+            self.enter(Stage::Ending { is_awaited: false }, Some(deadlines::EXCHANGE), now);
+        }
+    }
+
+    /// All flows of this end are over.
+    fn over(&mut self, report: Box<EndReport>, now: Tick) {
+        if let Some(course) = &mut self.course {
+            course.report = Some(report);
+            self.say_end(now);
+            self.report_if_ready(now);
+        }
+    }
+
+    fn report_if_ready(&mut self, now: Tick) {
+        let (Some(course), Stage::Ending { is_awaited: true }) = (&self.course, self.stage) else {
+            return;
+        };
+        let Some(report) = &course.report else { return };
+        let results = reports::said(course, Role::Client, report);
+        self.outputs.push_back(Output::Send(document(&results.write())));
+        self.enter(Stage::Reporting, Some(deadlines::RESULTS), now);
+    }
+
+    fn results(&mut self, said: &[u8], now: Tick) -> Result<(), PeerError> {
+        let results = Results::read(said).map_err(|what| self.unreadable(what))?;
+        let Some(course) = &self.course else { return Ok(()) };
+        let report = reports::heard(course, Role::Server, &results);
+        self.outputs.push_back(Output::PeerReport(Box::new(report)));
+        self.enter(Stage::Showing, Some(deadlines::RESULTS), now);
+        Ok(())
+    }
+
+    fn unreadable(&self, what: String) -> PeerError {
+        PeerError::Unreadable { who: Role::Server, moment: self.moment(), what }
+    }
+
+    const fn closed(&self) -> PeerError {
+        PeerError::Closed { who: Role::Server, moment: self.moment(), reason: None }
+    }
+
+    /// The server has said that it cannot, and as much of why as came.
+    fn failed(&mut self, moment: Moment) -> PeerError {
+        let refusal = meant(&self.incoming.up_to(TAIL));
+        match moment {
+            Moment::Running | Moment::Ending => {
+                let (who, reason) = (Role::Server, refusal.to_string());
+                PeerError::Stopped { who, by_this_end: false, moment, reason }
+            }
+            _ => PeerError::Refused(refusal),
+        }
+    }
+
+    /// Somebody wants this end to stop: in order the first time, so that what the server counted is kept.
+    fn stop(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        self.tests.clear();
+        self.is_finishing = true;
+        let is_first = self.course.as_ref().is_some_and(|course| !course.is_stopped);
+        match self.stage {
+            Stage::Over => return Ok(()),
+            Stage::Leaving { .. } => {
+                self.end(Ok(()));
+                return Ok(());
+            }
+            Stage::Running | Stage::Ending { .. } | Stage::Reporting | Stage::Showing
+                if is_first =>
+            {
+                self.course.iter_mut().for_each(|course| course.is_stopped = true);
+                if self.stage == Stage::Running {
+                    self.stop_flows(now);
+                }
+                self.until = self.until.min(now.plus_nanos(STOP_TAKES.0));
+                return Ok(());
+            }
+            _ => {}
+        }
+        let moment = self.moment();
+        self.say(states::CLIENT_TERMINATE);
+        let reason = reason.to_owned();
+        Err(PeerError::Stopped { who: Role::Client, by_this_end: true, moment, reason })
+    }
+
+    fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
+        if now >= self.ends_at {
+            self.stop_flows(now);
+        }
+        let quiet_at = self.quiet_at();
+        if now >= quiet_at {
+            let (who, silence) = (Role::Server, deadlines::QUIET);
+            return Err(PeerError::Silent { who, moment: Moment::Running, silence });
+        }
+        if now < self.until {
+            return Ok(());
+        }
+        let late = |what, limit| Err(PeerError::Late { who: Role::Server, what, limit });
+        match self.stage {
+            Stage::Greeting => late("answer the cookie of an iperf3 client", deadlines::GREETING),
+            Stage::Agreeing => late("answer what was asked for", deadlines::AGREEING),
+            Stage::Attaching { .. } if self.course.as_ref().is_some_and(|it| it.missing > 0) => {
+                let (what, limit) = ("make the next of its streams", deadlines::ATTACH);
+                Err(PeerError::Late { who: Role::Client, what, limit })
+            }
+            Stage::Attaching { .. } => late("start the test", deadlines::START),
+            Stage::Running | Stage::Ending { is_awaited: true } => {
+                Err(PeerError::Unfinished { limit: STOP_TAKES, since: "of the end of the test" })
+            }
+            Stage::Ending { .. } => late("ask for results", deadlines::EXCHANGE),
+            Stage::Reporting => late("send its results", deadlines::RESULTS),
+            Stage::Showing => late("take the results", deadlines::RESULTS),
+            Stage::Failing(moment) => Err(self.failed(moment)),
+            // All was said.
+            Stage::Leaving { .. } => {
+                self.enter(Stage::Leaving { is_closed: true }, None, now);
+                self.go_on(now);
+                Ok(())
+            }
+            Stage::Met | Stage::Over => Ok(()),
+        }
+    }
+
+    fn quiet_at(&self) -> Tick {
+        let course = self.course.as_ref().filter(|_| self.stage == Stage::Running);
+        course.map_or(Tick::NEVER, |course| course.quiet_at)
+    }
+
+    fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
+        match input {
+            Input::Received(bytes) => {
+                self.incoming.add(bytes);
+                while self.take(now)? {}
+            }
+            Input::ControlClosed => match self.stage {
+                Stage::Leaving { .. } => {
+                    self.stage = Stage::Leaving { is_closed: true };
+                    self.go_on(now);
+                }
+                Stage::Failing(moment) => return Err(self.failed(moment)),
+                _ => return Err(self.closed()),
+            },
+            Input::Attached { .. } => self.attached(now),
+            Input::Interval(interval) => {
+                self.course.iter_mut().for_each(|course| {
+                    course.interval(&interval, now);
+                });
+            }
+            Input::Over(report) => self.over(report, now),
+            Input::Stop(reason) => return self.stop(reason, now),
+            Input::Deadline => return self.expire(now),
+            // Its words have nothing of these.
+            Input::Reconnected
+            | Input::Unreached
+            | Input::Returned { .. }
+            | Input::Phase { .. }
+            | Input::Ended { .. }
+            | Input::Prepared(_)
+            | Input::Unable { .. }
+            | Input::MayStart => {}
+        }
+        Ok(())
+    }
+}
+
+impl Dialogue for Client {
+    type Plan = Test;
+    type Interval = EndInterval;
+    type Report = EndReport;
+    type Error = PeerError;
+
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
+        if self.stage == Stage::Over {
+            return;
+        }
+        if let Err(error) = self.act(input, now) {
+            self.end(Err(error));
+        }
+    }
+
+    fn output(&mut self) -> Option<Output<Self>> {
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        let until = self.until.min(self.ends_at).min(self.quiet_at());
+        (until != Tick::NEVER).then_some(until)
+    }
+
+    fn has_wide_numbers(&self) -> bool {
+        self.course.as_ref().is_none_or(|course| course.is_wide)
+    }
+
+    fn unread_bytes(&self) -> usize {
+        self.incoming.len()
+    }
+}
+
+impl ClientDialogue for Client {
+    fn propose(&mut self, test: Test, now: Tick) {
+        self.tests.push_back(test);
+        self.go_on(now);
+    }
+
+    fn finish(&mut self, now: Tick) {
+        self.is_finishing = true;
+        self.go_on(now);
+    }
+
+    fn cookie(&self) -> Option<Cookie> {
+        Some(self.cookie)
+    }
+
+    fn peer_facts(&self) -> Option<PeerFacts> {
+        let name = || NAME.to_owned();
+        self.has_met.then(|| PeerFacts { name: name(), ..PeerFacts::default() })
+    }
+}

@@ -1,0 +1,299 @@
+//! What an end has to say of a test in the words of results, and what the other end's results come to as a report of ours: what their
+//! words do not have is absent.
+
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::{Caveat, FlowFacts, TcpFacts, WorkerUsage};
+use pathscope_modes::datagrams::{DatagramFlowFacts, DatagramsReport};
+use pathscope_modes::groups::Test;
+use pathscope_modes::load::{FlowReceived, GoodputReport, RateSpread, RateSums, ReceiveWindow};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan};
+
+use super::course::Course;
+use super::findings::Iperf3Caveat;
+use super::results::{Results, Stream, id_of, place_of};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What an end sent within the warm-up and after it, as far as intervals tell: results are to be without the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    all: u64,
+    counted: u64,
+}
+
+impl Sent {
+    /// Another interval.
+    pub fn add(&mut self, omit: u64, interval: &EndInterval) {
+        let of_streams = interval.goodput.map(|it| it.sent_bytes);
+        let of_datagrams = interval.datagrams.as_ref().map(|it| it.sent_bytes);
+        let bytes = of_streams.or(of_datagrams).unwrap_or(0);
+        let opens_ns = omit * SECOND_NS;
+        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+        let counted_ns =
+            interval.end_ns.saturating_sub(interval.start_ns.max(opens_ns)).min(length_ns);
+        self.all = self.all.saturating_add(bytes);
+        self.counted = self.counted.saturating_add(share(bytes, counted_ns, length_ns));
+    }
+
+    /// Of so many bytes those that count.
+    fn of(self, bytes: u64) -> u64 {
+        share(bytes, self.counted, self.all)
+    }
+}
+
+/// So much of `amount` as `part` is of `whole`; nothing of nothing.
+fn share(amount: u64, part: u64, whole: u64) -> u64 {
+    let part = u128::from(amount) * u128::from(part) / u128::from(whole.max(1));
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
+/// Who sends on the flow at this place.
+fn sender(test: &Test, place: u64) -> Role {
+    let (pattern, connections) = match &test.plan {
+        Plan::Goodput(plan) => (plan.pattern, plan.connections),
+        Plan::Datagrams(plan) => (plan.pattern, plan.connections),
+        _ => return Role::Client,
+    };
+    let is_up = pattern.sends_on(Role::Client, flow_at(place), connections);
+    if is_up { Role::Client } else { Role::Server }
+}
+
+/// Streams of a test.
+fn streams(test: &Test) -> u64 {
+    test.groups().first().map_or(0, |group| u64::from(group.flows))
+}
+
+fn flow_at(place: u64) -> FlowId {
+    FlowId(u32::try_from(place).unwrap_or(u32::MAX))
+}
+
+/// What an end says of its flows.
+pub(super) fn said(course: &Course, role: Role, report: &EndReport) -> Results {
+    let &Course { ref test, omit, sent, .. } = course;
+    // What is waited for behind the last datagram is none of its time.
+    let last_ns = report.datagrams.as_ref().and_then(|own| own.window.last_ns);
+    let elapsed_ns = last_ns.unwrap_or(report.elapsed_ns);
+    let end_time = elapsed_ns.saturating_sub(omit * SECOND_NS) as f64 / SECOND_NS as f64;
+    let all = (0..streams(test)).map(|place| {
+        let sends = sender(test, place) == role;
+        let stream = Stream { id: id_of(place), end_time: Some(end_time), ..Stream::default() };
+        match (&report.goodput, &report.datagrams, &test.plan) {
+            (Some(own), _, _) => of_stream(own, (flow_at(place), sends, omit > 0), sent, stream),
+            (_, Some(own), Plan::Datagrams(plan)) => {
+                of_datagrams(own, (flow_at(place), sends), plan.datagram_bytes.0, stream)
+            }
+            _ => stream,
+        }
+    });
+    let streams: Vec<_> = all.collect();
+    let sends = (0..).zip(&streams).any(|(place, _)| sender(test, place) == role);
+    let counts =
+        report.goodput.is_some() && streams.iter().any(|stream| stream.retransmits.is_some());
+    Results {
+        cpu: cpu_of(&report.workers),
+        counts_retransmits: (sends && report.goodput.is_some()).then_some(counts),
+        congestion: report.sockets.as_ref().and_then(|sockets| sockets.congestion_control.clone()),
+        streams,
+    }
+}
+
+fn of_stream(
+    own: &GoodputReport,
+    (flow, sends, is_part): (FlowId, bool, bool),
+    sent: Sent,
+    stream: Stream,
+) -> Stream {
+    let Ok(place) = own.flows.binary_search_by_key(&flow, |facts| facts.flow) else {
+        return stream;
+    };
+    let facts = &own.flows[place];
+    let bytes = match (sends, is_part) {
+        (true, false) => facts.sent_bytes,
+        (false, false) => facts.received_bytes,
+        (true, true) => sent.of(facts.sent_bytes),
+        // What is counted of all flows, by what each had of it.
+        (false, true) => share(facts.received_bytes, own.window.bytes, own.received_bytes),
+    };
+    let retransmits = facts.tcp.and_then(|tcp| tcp.retransmits).filter(|_| sends);
+    Stream { bytes, retransmits, ..stream }
+}
+
+fn of_datagrams(
+    own: &DatagramsReport,
+    (flow, sends): (FlowId, bool),
+    datagram_bytes: u64,
+    stream: Stream,
+) -> Stream {
+    let Some(facts) = own.flows.iter().find(|facts| facts.flow == flow) else { return stream };
+    if sends {
+        let bytes = facts.sent.saturating_mul(datagram_bytes);
+        return Stream { bytes, packets: facts.sent, ..stream };
+    }
+    // By its own count what was lost behind the last that came is not lost: who sent knows that.
+    let packets = facts.highest.unwrap_or(facts.received);
+    let bytes = facts.received.saturating_mul(datagram_bytes);
+    Stream {
+        bytes: facts.received_bytes.unwrap_or(bytes),
+        packets,
+        errors: packets.saturating_sub(facts.received),
+        jitter: facts.smoothed_jitter_ns.unwrap_or(0.0) / SECOND_NS as f64,
+        ..stream
+    }
+}
+
+/// Percent of one processor: all, the program's own, the system's.
+fn cpu_of(workers: &[WorkerUsage]) -> [f64; 3] {
+    let percent = |of: fn(&WorkerUsage) -> u64| -> f64 {
+        let each = workers.iter().filter(|worker| worker.elapsed_ns > 0);
+        each.map(|worker| of(worker) as f64 * 100.0 / worker.elapsed_ns as f64).sum()
+    };
+    let (user, system) = (percent(|it| it.user_ns), percent(|it| it.system_ns));
+    [user + system, user, system]
+}
+
+/// What the other end's results come to.
+pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndReport {
+    let &Course { ref test, omit, .. } = course;
+    let known = results.streams.iter().filter_map(|stream| {
+        let place = place_of(stream.id).filter(|&place| place < streams(test))?;
+        Some((flow_at(place), sender(test, place) == whose, stream))
+    });
+    let mut known: Vec<_> = known.collect();
+    known.sort_by_key(|&(flow, ..)| flow);
+    known.dedup_by_key(|(flow, ..)| *flow);
+    let seconds = known.iter().filter_map(|(_, _, stream)| stream.end_time).fold(0.0, f64::max);
+    let length_ns = (seconds.clamp(0.0, 1e9) * SECOND_NS as f64) as u64;
+    let elapsed_ns = length_ns.saturating_add(omit * SECOND_NS);
+    let mut report = EndReport { elapsed_ns, ..EndReport::default() };
+    let window = (omit * SECOND_NS, length_ns);
+    match &test.plan {
+        Plan::Datagrams(_) => {
+            report.datagrams = Some(datagrams(&known, window, course.report.as_deref()))
+        }
+        _ => report.goodput = Some(goodput(&known, window)),
+    }
+    if omit > 0 {
+        let text = format!("the {} counts nothing of the warm-up of {omit} s", name(whose));
+        report.caveats.push(Caveat::new(Iperf3Caveat::WarmUpUncounted, text));
+    }
+    report
+}
+
+const fn name(role: Role) -> &'static str {
+    match role {
+        Role::Client => "client",
+        Role::Server => "server",
+    }
+}
+
+/// A stream of the other end, and whether that sends on it.
+type Known<'results> = (FlowId, bool, &'results Stream);
+
+fn window_of(known: &[Known<'_>], (opens_ns, length_ns): (u64, u64)) -> ReceiveWindow {
+    let received = known.iter().filter(|(_, sends, _)| !sends).map(|(_, _, stream)| stream.bytes);
+    let Some(bytes) = received.reduce(u64::saturating_add) else { return ReceiveWindow::default() };
+    ReceiveWindow {
+        first_ns: Some(opens_ns),
+        last_ns: Some(opens_ns.saturating_add(length_ns)),
+        bytes,
+    }
+}
+
+fn rates_of(
+    known: &[Known<'_>],
+    length_ns: u64,
+) -> (std::collections::BTreeMap<FlowId, f64>, RateSums) {
+    let received = known.iter().filter(|(_, sends, _)| !sends).map(|&(flow, _, stream)| {
+        FlowReceived { flow, bytes: stream.bytes, is_brief: false, is_whole: false }
+    });
+    RateSums::over(length_ns, &received.collect::<Vec<_>>())
+}
+
+fn goodput(known: &[Known<'_>], window: (u64, u64)) -> GoodputReport {
+    let (rates, sums) = rates_of(known, window.1);
+    let flows: Vec<_> = known
+        .iter()
+        .map(|&(flow, sends, stream)| FlowFacts {
+            flow,
+            sent_bytes: if sends { stream.bytes } else { 0 },
+            received_bytes: if sends { 0 } else { stream.bytes },
+            received_bps: rates.get(&flow).copied(),
+            tcp: stream.retransmits.filter(|_| sends).map(|retransmits| TcpFacts {
+                retransmits: Some(retransmits),
+                ..TcpFacts::default()
+            }),
+            ..FlowFacts::default()
+        })
+        .collect();
+    let sum = |of: fn(&FlowFacts) -> u64| flows.iter().map(of).fold(0, u64::saturating_add);
+    let receives = known.iter().any(|(_, sends, _)| !sends);
+    GoodputReport {
+        sent_bytes: sum(|flow| flow.sent_bytes),
+        received_bytes: sum(|flow| flow.received_bytes),
+        window: window_of(known, window),
+        // It stops counting when it hears that the test is over, whatever is on its way then, and says nothing of that.
+        late_bytes: receives.then_some(0),
+        completed: flows.len() as u64,
+        rates: sums,
+        spread: receives.then(|| RateSpread::of(rates)),
+        flows,
+        ..GoodputReport::default()
+    }
+}
+
+fn datagrams(known: &[Known<'_>], window: (u64, u64), own: Option<&EndReport>) -> DatagramsReport {
+    let (rates, sums) = rates_of(known, window.1);
+    let own_sent = own.and_then(|own| own.datagrams.as_ref()).map_or(0, |own| own.sent);
+    let flows: Vec<_> = known
+        .iter()
+        .map(|&(flow, sends, stream)| {
+            let received = stream.packets.saturating_sub(stream.errors);
+            DatagramFlowFacts {
+                flow,
+                sent: if sends { stream.packets } else { 0 },
+                expected: None,
+                received: if sends { 0 } else { received },
+                lost: if sends { 0 } else { stream.errors },
+                received_bps: rates.get(&flow).copied(),
+                error: None,
+                highest: (!sends).then_some(stream.packets),
+                received_bytes: (!sends).then_some(stream.bytes),
+                smoothed_jitter_ns: (!sends).then_some(stream.jitter * SECOND_NS as f64),
+            }
+        })
+        .collect();
+    let sum = |of: fn(&DatagramFlowFacts) -> u64| flows.iter().map(of).fold(0, u64::saturating_add);
+    let bytes = |is_sent: bool| {
+        let of = known.iter().filter(|(_, sends, _)| *sends == is_sent);
+        of.map(|(_, _, stream)| stream.bytes).fold(0, u64::saturating_add)
+    };
+    let received = sum(|flow| flow.received);
+    DatagramsReport {
+        sent: sum(|flow| flow.sent),
+        sent_bytes: bytes(true),
+        received,
+        received_bytes: bytes(false),
+        window: window_of(known, window),
+        // Its own count knows nothing of what was lost behind the last that came: this end knows what it sent.
+        lost: if known.iter().any(|(_, sends, _)| !sends) {
+            own_sent.saturating_sub(received)
+        } else {
+            0
+        },
+        completed: flows.len() as u64,
+        rates: sums,
+        flows,
+        ..DatagramsReport::default()
+    }
+}
+
+/// What the other end says that it has sent on each flow: bytes, or datagrams.
+pub(super) fn totals(test: &Test, whose: Role, results: &Results) -> Vec<(FlowId, u64)> {
+    let is_datagrams = matches!(test.plan, Plan::Datagrams(_));
+    let of = |stream: &Stream| {
+        let place = place_of(stream.id).filter(|&place| place < streams(test))?;
+        let total = if is_datagrams { stream.packets } else { stream.bytes };
+        (sender(test, place) == whose).then(|| (flow_at(place), total))
+    };
+    results.streams.iter().filter_map(of).collect()
+}

@@ -1,0 +1,398 @@
+//! The server's end of a session, which is one test: it drives every step but the end.
+//!
+//! ```text
+//!  Asking --parameters--> Preparing --prepared--> Attaching --all there--> Running --04--> Ending
+//!  Over <--10, closed-- Showing <--all over-- Settling <--------------------------results---+
+//! ```
+
+use std::collections::VecDeque;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::quantity::Period;
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
+use pathscope_modes::groups::{MAIN, Test};
+use pathscope_modes::registry::{EndInterval, EndReport};
+
+use super::course::{Course, tell_all};
+use super::errors::{self, Declined};
+use super::framing::{Incoming, PARAMETERS_MOST, RESULTS_MOST, document};
+use super::parameters::Parameters;
+use super::results::Results;
+use super::{deadlines, plans, reports, states};
+use crate::dialogue::{ServerDialogue, ServerSettings};
+use crate::{Moment, PeerError, Refusal};
+
+/// The server's end.
+pub struct Server {
+    settings: ServerSettings,
+    /// What data bear: said nowhere.
+    token: Token,
+    incoming: Incoming,
+    stage: Stage,
+    /// By when the stage is to be over.
+    until: Tick,
+    course: Option<Box<Course>>,
+    outputs: VecDeque<Output<Self>>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// The parameters are awaited.
+    Asking,
+    Preparing,
+    /// Streams are awaited.
+    Attaching,
+    Running,
+    /// The client has said that it is over; its results are awaited.
+    Ending,
+    /// They are there: what it has sent is awaited, at last until then; or is not any more, and the flows of this end are.
+    Settling {
+        at_last: Tick,
+        is_settled: bool,
+    },
+    /// All is said.
+    Showing,
+    Over,
+}
+
+impl Server {
+    /// A dialogue with a client whose cookie has come. Its data bear `token`.
+    pub(super) fn new(settings: ServerSettings, token: Token, now: Tick) -> Self {
+        Self {
+            settings,
+            token,
+            incoming: Incoming::default(),
+            stage: Stage::Asking,
+            until: now.plus_nanos(deadlines::PARAMETERS.0),
+            course: None,
+            outputs: VecDeque::from([Output::Send(vec![states::PARAM_EXCHANGE])]),
+        }
+    }
+
+    fn enter(&mut self, stage: Stage, within: Option<Period>, now: Tick) {
+        self.stage = stage;
+        self.until = within.map_or(Tick::NEVER, |within| now.plus_nanos(within.0));
+    }
+
+    fn say(&mut self, state: u8) {
+        self.outputs.push_back(Output::Send(vec![state]));
+    }
+
+    fn say_error(&mut self, number: u32) {
+        self.outputs.push_back(Output::Send(errors::said(number)));
+    }
+
+    const fn moment(&self) -> Moment {
+        match self.stage {
+            Stage::Asking | Stage::Preparing => Moment::Agreeing,
+            Stage::Attaching => Moment::Attaching,
+            Stage::Running => Moment::Running,
+            Stage::Ending | Stage::Settling { .. } | Stage::Showing | Stage::Over => Moment::Ending,
+        }
+    }
+
+    fn end(&mut self, result: Result<(), PeerError>) {
+        if let (Err(error), Stage::Running | Stage::Ending | Stage::Settling { .. }) =
+            (&result, self.stage)
+        {
+            let is_lost = !matches!(error, PeerError::Stopped { .. });
+            let events = [Event::PeerLost, Event::Settle, Event::Stop];
+            tell_all(&mut self.outputs, if is_lost { &events } else { &events[1..] });
+        }
+        (self.stage, self.until) = (Stage::Over, Tick::NEVER);
+        self.outputs.push_back(Output::End(result));
+    }
+
+    /// Takes what has come as far as it goes. Whether there may be more to take.
+    fn take(&mut self, now: Tick) -> Result<bool, PeerError> {
+        match self.stage {
+            Stage::Over => Ok(false),
+            Stage::Asking => {
+                let Some(said) = self.document(PARAMETERS_MOST)? else { return Ok(false) };
+                let granted = Parameters::read(&said).and_then(|parameters| {
+                    Ok((plans::granted(&parameters, &self.settings)?, parameters))
+                });
+                match granted {
+                    Ok((test, parameters)) => self.prepare(test, &parameters, now),
+                    Err(declined) => return Err(self.decline(declined)),
+                }
+                Ok(true)
+            }
+            // No document may be so long that its length begins with another byte: this is a word in its place.
+            Stage::Ending if self.incoming.begins_with(0) => {
+                let Some(said) = self.document(RESULTS_MOST)? else { return Ok(false) };
+                self.results(&said, now)?;
+                Ok(true)
+            }
+            _ => {
+                let Some(state) = self.incoming.state() else { return Ok(false) };
+                self.hear(state, now)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn document(&mut self, most: usize) -> Result<Option<Vec<u8>>, PeerError> {
+        let said = self.incoming.document(most);
+        said.map_err(|wrong| {
+            self.say_error(if self.stage == Stage::Asking {
+                errors::PARAMETERS
+            } else {
+                errors::RESULTS
+            });
+            self.unreadable(wrong.to_string())
+        })
+    }
+
+    fn unreadable(&self, what: String) -> PeerError {
+        PeerError::Unreadable { who: Role::Client, moment: self.moment(), what }
+    }
+
+    fn decline(&mut self, Declined { number, refusal }: Declined) -> PeerError {
+        self.say_error(number);
+        PeerError::Refused(refusal)
+    }
+
+    fn prepare(&mut self, test: Test, parameters: &Parameters, now: Tick) {
+        let credentials = Credentials { token: self.token, session: None };
+        let plan = Box::new(test.clone());
+        self.course = Some(Box::new(Course::new(test, parameters)));
+        self.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
+        self.enter(Stage::Preparing, None, now);
+    }
+
+    fn hear(&mut self, state: u8, now: Tick) -> Result<(), PeerError> {
+        match (state, self.stage) {
+            (states::CLIENT_TERMINATE, _) => {
+                self.say_error(errors::CLIENT_ENDED);
+                let (who, moment) = (Role::Client, self.moment());
+                let reason = "its program was told to end".to_owned();
+                Err(PeerError::Stopped { who, by_this_end: false, moment, reason })
+            }
+            (states::TEST_END, Stage::Running) => {
+                self.say(states::EXCHANGE_RESULTS);
+                // What sends stops; what receives goes on until it is known how much was sent.
+                tell_all(&mut self.outputs, &[Event::Stop]);
+                self.enter(Stage::Ending, Some(deadlines::RESULTS), now);
+                Ok(())
+            }
+            (states::IPERF_DONE, Stage::Showing) => {
+                self.leave();
+                Ok(())
+            }
+            // Real servers take it, and nobody says it.
+            (states::TEST_START, Stage::Attaching | Stage::Running) => Ok(()),
+            _ => {
+                let what = format!("{} was not expected", states::name(state));
+                Err(PeerError::Breach { who: Role::Client, moment: self.moment(), what })
+            }
+        }
+    }
+
+    fn attached(&mut self, now: Tick) {
+        let (Some(course), Stage::Attaching) = (&mut self.course, self.stage) else { return };
+        course.missing = course.missing.saturating_sub(1);
+        self.until = now.plus_nanos(deadlines::ATTACH.0);
+        if course.missing > 0 {
+            return;
+        }
+        course.moved(now);
+        let longest = plans::stated(&course.test).unwrap_or(Period(0));
+        let within = Period(longest.0.saturating_add(deadlines::OVERTIME.0));
+        self.outputs.push_back(Output::Send(vec![states::TEST_START, states::TEST_RUNNING]));
+        self.outputs.push_back(Output::Start);
+        self.enter(Stage::Running, Some(within), now);
+    }
+
+    fn results(&mut self, said: &[u8], now: Tick) -> Result<(), PeerError> {
+        let results = match Results::read(said) {
+            Ok(results) => results,
+            Err(what) => {
+                self.say_error(errors::RESULTS);
+                return Err(self.unreadable(what));
+            }
+        };
+        let Some(course) = &mut self.course else { return Ok(()) };
+        let report = reports::heard(course, Role::Client, &results);
+        self.outputs.push_back(Output::PeerReport(Box::new(report)));
+        course.moved(now);
+        // Where a warm-up is left out, nobody says how much was sent in all.
+        if course.omit > 0 && !super::carried::is_of_datagrams(&course.test) {
+            tell_all(&mut self.outputs, &[Event::Settle, Event::Stop]);
+        } else {
+            let totals = reports::totals(&course.test, Role::Client, &results);
+            let told = totals.into_iter().map(|(flow, total)| {
+                let event = Event::PeerTotal(total);
+                Output::Tell { group: MAIN, flow: Some(flow), event }
+            });
+            self.outputs.extend(told);
+        }
+        let at_last = now.plus_nanos(deadlines::REST_IN_ALL.0);
+        self.enter(Stage::Settling { at_last, is_settled: false }, Some(deadlines::REST), now);
+        self.report_if_ready(now);
+        Ok(())
+    }
+
+    /// What still comes is awaited for longer, as long as it comes and there is time.
+    fn interval(&mut self, interval: &EndInterval, now: Tick) {
+        let Some(course) = &mut self.course else { return };
+        if course.interval(interval, now)
+            && let Stage::Settling { at_last, is_settled: false } = self.stage
+        {
+            self.until = now.plus_nanos(deadlines::REST.0).min(at_last);
+        }
+    }
+
+    /// All flows of this end are over.
+    fn over(&mut self, report: Box<EndReport>, now: Tick) {
+        self.course.iter_mut().for_each(|course| course.report = Some(report.clone()));
+        self.report_if_ready(now);
+    }
+
+    fn report_if_ready(&mut self, now: Tick) {
+        let (Some(course), Stage::Settling { .. }) = (&self.course, self.stage) else { return };
+        let Some(report) = &course.report else { return };
+        let results = reports::said(course, Role::Server, report);
+        self.outputs.push_back(Output::Send(document(&results.write())));
+        self.say(states::DISPLAY_RESULTS);
+        self.enter(Stage::Showing, Some(deadlines::LAST), now);
+    }
+
+    /// Both ends have said all.
+    fn leave(&mut self) {
+        self.outputs.push_back(Output::TestOver);
+        self.end(Ok(()));
+    }
+
+    /// Whoever runs the server wants this end to stop.
+    fn stop(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        let is_first = self.course.as_ref().is_some_and(|course| !course.is_stopped);
+        if is_first && matches!(self.stage, Stage::Ending | Stage::Settling { .. } | Stage::Showing)
+        {
+            // It is over as it is.
+            self.course.iter_mut().for_each(|course| course.is_stopped = true);
+            self.until = self.until.min(now.plus_nanos(deadlines::LAST.0));
+            return Ok(());
+        }
+        self.say(states::SERVER_TERMINATE);
+        let (who, moment, reason) = (Role::Server, self.moment(), reason.to_owned());
+        Err(PeerError::Stopped { who, by_this_end: true, moment, reason })
+    }
+
+    fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
+        if now >= self.quiet_at() {
+            self.say_error(errors::IDLE);
+            let (who, silence) = (Role::Client, deadlines::QUIET);
+            return Err(PeerError::Silent { who, moment: Moment::Running, silence });
+        }
+        if now < self.until {
+            return Ok(());
+        }
+        let late = |what, limit| Err(PeerError::Late { who: Role::Client, what, limit });
+        match self.stage {
+            Stage::Asking => late("say what it asks for", deadlines::PARAMETERS),
+            Stage::Attaching => {
+                self.say_error(errors::STREAM);
+                late("make the next of its streams", deadlines::ATTACH)
+            }
+            Stage::Running => {
+                self.say_error(errors::TIME_OVER);
+                late("end the test after its time", deadlines::OVERTIME)
+            }
+            Stage::Ending => late("send its results", deadlines::RESULTS),
+            Stage::Settling { at_last, is_settled: false } => {
+                tell_all(&mut self.outputs, &[Event::Settle, Event::Stop]);
+                let settled = Stage::Settling { at_last, is_settled: true };
+                self.enter(settled, Some(deadlines::REST), now);
+                Ok(())
+            }
+            Stage::Settling { .. } => Err(PeerError::Unfinished {
+                limit: deadlines::REST_IN_ALL,
+                since: "of the client's results",
+            }),
+            Stage::Showing => {
+                self.leave();
+                Ok(())
+            }
+            Stage::Preparing | Stage::Over => Ok(()),
+        }
+    }
+
+    fn quiet_at(&self) -> Tick {
+        let course = self.course.as_ref().filter(|_| self.stage == Stage::Running);
+        course.map_or(Tick::NEVER, |course| course.quiet_at)
+    }
+
+    fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
+        match input {
+            Input::Received(bytes) => {
+                self.incoming.add(bytes);
+                while self.take(now)? {}
+            }
+            Input::ControlClosed if self.stage == Stage::Showing => self.leave(),
+            Input::ControlClosed => {
+                let (who, moment) = (Role::Client, self.moment());
+                return Err(PeerError::Closed { who, moment, reason: None });
+            }
+            Input::Prepared(_) if self.stage == Stage::Preparing => {
+                self.say(states::CREATE_STREAMS);
+                self.enter(Stage::Attaching, Some(deadlines::ATTACH), now);
+            }
+            Input::Unable { code, sentence } if self.stage == Stage::Preparing => {
+                let refusal = Refusal::new(code, sentence);
+                return Err(self.decline(Declined::of(refusal)));
+            }
+            Input::Attached { .. } => self.attached(now),
+            Input::Interval(interval) => self.interval(&interval, now),
+            Input::Over(report) => self.over(report, now),
+            Input::Stop(reason) => return self.stop(reason, now),
+            Input::Deadline => return self.expire(now),
+            // Its words have nothing of these.
+            Input::Reconnected
+            | Input::Unreached
+            | Input::Returned { .. }
+            | Input::Phase { .. }
+            | Input::Ended { .. }
+            | Input::Prepared(_)
+            | Input::Unable { .. }
+            | Input::MayStart => {}
+        }
+        Ok(())
+    }
+}
+
+impl Dialogue for Server {
+    type Plan = Test;
+    type Interval = EndInterval;
+    type Report = EndReport;
+    type Error = PeerError;
+
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
+        if self.stage == Stage::Over {
+            return;
+        }
+        if let Err(error) = self.act(input, now) {
+            self.end(Err(error));
+        }
+    }
+
+    fn output(&mut self) -> Option<Output<Self>> {
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        let until = self.until.min(self.quiet_at());
+        (until != Tick::NEVER).then_some(until)
+    }
+
+    fn has_wide_numbers(&self) -> bool {
+        self.course.as_ref().is_none_or(|course| course.is_wide)
+    }
+
+    fn unread_bytes(&self) -> usize {
+        self.incoming.len()
+    }
+}
+
+impl ServerDialogue for Server {}
