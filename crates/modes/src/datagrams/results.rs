@@ -12,7 +12,7 @@ use crate::amounts::{Amounts, Moved};
 use crate::end::EndedConnections;
 use crate::figure::Group;
 use crate::load::Verify;
-use crate::results::{BesideOthers, Ends, Results, Slice};
+use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 
 impl Results for DatagramsPlan {
     type Interval = DatagramsInterval;
@@ -57,6 +57,28 @@ impl Results for DatagramsPlan {
 
     /// It is never cut: at most 1,000 flows are told one by one.
     fn halve(_: &mut DatagramsReport) {}
+
+    /// A server that says how many it has sent with its report alone has not said it to the flows: what was lost behind the last that came
+    /// is known now.
+    fn complete(
+        client: &mut DatagramsReport,
+        server: Option<&DatagramsReport>,
+        beside: &Beside<'_>,
+    ) {
+        let Some(server) = server.filter(|server| server.sent > 0) else { return };
+        if client.expected.is_some() || beside.hosts.tells().is_everything() {
+            return;
+        }
+        for flow in &mut client.flows {
+            let sent = server.flows.iter().find(|there| there.flow == flow.flow && there.sent > 0);
+            if let Some(sent) = sent.map(|there| there.sent) {
+                let behind = sent.saturating_sub(flow.highest.unwrap_or(sent));
+                (flow.expected, flow.lost) = (Some(sent), flow.lost.saturating_add(behind));
+                client.lost = client.lost.saturating_add(behind);
+            }
+        }
+        client.expected = Some(server.sent);
+    }
 
     fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
         let mut summary = DatagramsSummary::of(self, ends.of_client(), ends.of_server());

@@ -95,3 +95,45 @@ fn without_a_word_of_the_sender_s_what_came_is_all_there_is() {
     let facts = sim.server(FLOW).facts();
     assert_eq!((facts.received, facts.lost, facts.expected, facts.error), (1_999, 1, None, None));
 }
+
+#[test]
+fn what_was_lost_behind_the_last_that_came_is_known_by_a_report_that_says_what_was_sent() {
+    use pathscope_core::record::{PeerFacts, Tells};
+
+    use crate::datagrams::{DatagramFlowFacts, DatagramsReport};
+    use crate::end::Hosts;
+    use crate::results::{Beside, Results as _};
+
+    let flow = |sent, received, lost, highest| DatagramFlowFacts {
+        flow: FLOW,
+        sent,
+        expected: None,
+        received,
+        lost,
+        received_bps: None,
+        error: None,
+        highest,
+        received_bytes: None,
+        smoothed_jitter_ns: None,
+    };
+    let client = DatagramsReport {
+        received: 90,
+        lost: 5,
+        flows: vec![flow(0, 90, 5, Some(95))],
+        ..DatagramsReport::default()
+    };
+    let server = DatagramsReport {
+        sent: 100,
+        flows: vec![flow(100, 0, 0, None)],
+        ..DatagramsReport::default()
+    };
+    for (tells, lost) in [(Tells::EVERYTHING, 5), (Tells { report: true, ..Tells::NOTHING }, 10)] {
+        let peer = Some(PeerFacts { tells, ..PeerFacts::default() });
+        let hosts = Hosts { peer, ..Hosts::default() };
+        let beside = Beside { failed_there: &[], hosts: &hosts };
+        let mut client = client.clone();
+        DatagramsPlan::complete(&mut client, Some(&server), &beside);
+        assert_eq!((client.lost, client.flows[0].lost), (lost, lost));
+        assert_eq!(client.expected, (lost > 5).then_some(100));
+    }
+}
