@@ -9,6 +9,7 @@
 //! The other end says nothing of its intervals and reports nothing: what it has counted is absent from a result. Where the plan does not
 //! say how much an end sends, the close of its direction does. Not here: by what a connection is known to be of a session (`joining`).
 
+mod carried;
 pub mod frames;
 mod stated;
 
@@ -18,12 +19,12 @@ use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
-use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output, Transport};
+use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output};
 use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
+pub use self::carried::{carries, carries_to};
 use self::stated::judged;
 use crate::dialogue::{ClientDialogue, STOP_TAKES, ServerDialogue, ServerSettings};
 use crate::joining::Cookie;
@@ -285,37 +286,6 @@ pub const CONVENTIONS: Conventions = Conventions { end: StreamEnd::Closed, ..Con
 /// Whether what flows of a test carry says of which flow it is, as pings do: then connections have to be told apart.
 pub fn names_flows(test: &Test) -> bool {
     matches!(test.plan, Plan::Latency(_))
-}
-
-/// Whether nothing has to be said of a test while it runs: over TCP, of connections that are all there from the begin to the end.
-pub fn carries(test: &Test) -> Result<(), Refusal> {
-    carries_to(test, StreamEnd::Closed)
-}
-
-/// The same of a kind of peer whose streams end so: where each says for itself that it is over, they may follow one another.
-pub fn carries_to(test: &Test, end: StreamEnd) -> Result<(), Refusal> {
-    let may_follow = matches!(end, StreamEnd::Agreed(_) | StreamEnd::Word(_));
-    let no = |sentence: &str| {
-        Err(Refusal::new("unable", format!("without a control connection {sentence}")))
-    };
-    let groups = test.groups();
-    if groups.iter().any(|group| group.transport == Transport::Datagram) {
-        return no("no datagrams can be sent");
-    }
-    let follow = |group: &Group| group.replaces() && !may_follow;
-    if groups.iter().any(|group| follow(group) || group.roams || group.lanes != 1) {
-        return no("no connection can be replaced, and none have several paths");
-    }
-    if groups.len() > 1 {
-        return no("nobody says which connections are probes: --no-probe");
-    }
-    match &test.plan {
-        Plan::Goodput(plan) if plan.pattern == Pattern::Bidir => {
-            no("nobody says which way a connection goes: --pattern duplex goes both ways on each")
-        }
-        Plan::Goodput(_) | Plan::Latency(_) => Ok(()),
-        _ => no("loads and pings can be carried, and nothing else"),
-    }
 }
 
 impl Dialogue for InBand {

@@ -2,6 +2,7 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
+mod bidir;
 mod flights;
 mod sequenced;
 
@@ -20,7 +21,6 @@ use super::verdict::verdict;
 use super::*;
 use crate::end::EndFacts;
 use crate::load::{Extent, Pattern, Verify};
-use crate::mode::Mode as _;
 use crate::pattern::SessionKey;
 use crate::sockets::SocketPlan;
 
@@ -128,23 +128,6 @@ fn what_is_sent_arrives_in_either_direction_and_in_both() {
             assert_eq!(way.send_lag.as_ref().and_then(|lag| lag.max_ns), Some(0));
         }
     }
-}
-
-#[test]
-fn in_bidir_each_way_has_flows_of_its_own() {
-    let plan = plan(Pattern::Bidir);
-    let mut sim = sim(&plan, link());
-    let (client, server, _) = run(&mut sim);
-    assert_eq!([client.sent, server.received, server.sent, client.received], [1_000; 4]);
-    let facts =
-        |flow| [sim.client(FlowId(flow)), sim.server(FlowId(flow))].map(DatagramFlow::facts);
-    for (flow, moved) in [(0, [1_000, 0, 0, 1_000]), (1, [0, 1_000, 1_000, 0])] {
-        let [here, there] = facts(flow);
-        assert_eq!([here.sent, here.received, there.sent, there.received], moved, "{flow}");
-        assert_eq!((here.error, there.error, here.lost + there.lost), (None, None, 0));
-    }
-    assert_eq!((plan.flows().flows, DatagramsSummary::of(&plan, &client, None).completed), (2, 0));
-    assert!(plan.subtitle().starts_with("1 UDP flow each way, bidir, "), "{}", plan.subtitle());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! In one file: each test changes one figure of the same run, and is read beside its neighbours.
 
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowFacts, Limit, StoodStill, Stretch, TcpFacts};
 use pathscope_core::sending::SendSamples;
@@ -391,6 +392,34 @@ fn reports_of_both_ends_make_the_figures() {
 }
 
 /// What speaks against what the rules say.
+#[test]
+fn where_each_way_has_connections_of_its_own_the_others_say_nothing_of_it() {
+    let words = "-c 1 -t 10s --pattern bidir --rate [10Mbit,90Mbit] --seed 3";
+    let plan: GoodputPlan = crate::goodput::args::tests::plan(words).expect("a plan");
+    let rates = [0, 1].map(|flow| plan.rate_of(FlowId(flow)).expect("a rate").0);
+    assert_ne!(rates[0], rates[1]);
+    let rates = rates.map(|rate| rate as f64);
+    let way = |goodput_bps| Some(DirectionSummary { goodput_bps, ..DirectionSummary::default() });
+    let summary = GoodputSummary {
+        up: way(Some(rates[0] / 2.0)),
+        down: way(Some(rates[1])),
+        ..GoodputSummary::default()
+    };
+    let flow = |sent_bytes, busy_ns| FlowFacts {
+        sent_bytes,
+        tcp: Some(TcpFacts { busy_ns: Some(busy_ns), ..TcpFacts::default() }),
+        ..FlowFacts::default()
+    };
+    let own = GoodputReport {
+        flows: vec![flow(9, 9_000_000_000), flow(0, 0)],
+        ..GoodputReport::default()
+    };
+    let facts = EndFacts { elapsed_ns: 10_000_000_000, ..EndFacts::default() };
+    let end = End { own: &own, facts };
+    let told = Facts::of(&plan, &summary, (&end, &end), None);
+    assert_eq!((told.rate, told.busy), (Some(0.5), Some(0.9)));
+}
+
 fn doubts(facts: &Facts) -> String {
     facts.doubts(facts.limit()).join("; ")
 }
