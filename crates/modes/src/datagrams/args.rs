@@ -23,6 +23,12 @@ pub struct DatagramArgs {
     /// Many datagrams at once through kernel and interface, with --protocol udp: auto or off [default: auto]
     #[arg(long, value_name = "HOW")]
     pub offload: Option<String>,
+    /// Let datagrams leave in fragments that are longer than the path takes whole, with --protocol udp [default: they do not leave]
+    #[arg(long)]
+    pub may_fragment: bool,
+    /// Have no datagram leave in fragments, with --protocol udp: so it is unless --may-fragment is given
+    #[arg(long, conflicts_with = "may_fragment")]
+    pub dont_fragment: bool,
     /// Find the highest rate without loss by trials, with --protocol udp; --rate is then the most that is tried
     #[arg(long)]
     pub find_rate: bool,
@@ -36,6 +42,8 @@ impl DatagramArgs {
             let stray = [
                 ("--datagram", self.datagram.is_some()),
                 ("--offload", self.offload.is_some()),
+                ("--may-fragment", self.may_fragment),
+                ("--dont-fragment", self.dont_fragment),
                 ("--find-rate", self.find_rate),
             ];
             limits::exclude("--protocol tcp", "give --protocol udp with it", &stray)?;
@@ -81,6 +89,7 @@ impl DatagramArgs {
             warm_up_ns: words.warm_up(extent)?,
             verify: words.verify()?,
             offload: offload.transpose()?.unwrap_or_default(),
+            may_fragment: self.may_fragment,
             engine: words.engine,
             wait: words.wait,
             sockets: words.sockets.into_plan()?,
@@ -98,6 +107,7 @@ const PROTOCOLS: [(&str, bool); 2] = [("tcp", false), ("udp", true)];
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use pathscope_core::id::Role;
     use pathscope_core::quantity::{BitRate, Period};
 
     use super::*;
@@ -121,6 +131,13 @@ mod tests {
     #[test]
     fn words_make_a_plan() {
         let bare = plan("--protocol udp").expect("a plan");
+        assert_eq!(plan("--protocol udp --dont-fragment").as_ref(), Ok(&bare));
+        let cut = plan("--protocol udp --may-fragment").expect("a plan");
+        assert_eq!(cut, DatagramsPlan { may_fragment: true, ..bare.clone() });
+        for (plan, is_whole) in [(&bare, true), (&cut, false)] {
+            let wanted = plan.datagram_sockets(Role::Client).expect("they are datagrams");
+            assert_eq!((wanted.keep_whole, wanted.longest_bytes.is_some()), (is_whole, is_whole));
+        }
         assert_eq!((bare.connections, bare.datagram_bytes, bare.rate_bps), (1, Bytes(1_400), None));
         assert_eq!(bare.extent, Extent::DurationNs(Period::from_secs(10)));
         let full = plan(

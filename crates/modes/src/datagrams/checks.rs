@@ -137,6 +137,7 @@ mod tests {
             warm_up_ns: Period(0),
             verify: Verify::Full,
             offload: Offload::Auto,
+            may_fragment: false,
             engine: None,
             wait: Wait::Auto,
             sockets: SocketPlan::default(),

@@ -62,8 +62,9 @@ impl Mode for DatagramsPlan {
             None => "as fast as they go".to_owned(),
         };
         let offload = if self.offload == Offload::Off { ", without offload" } else { "" };
+        let fragments = if self.may_fragment { ", fragments allowed" } else { "" };
         format!(
-            "{flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
+            "{flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{fragments}{}",
             self.pattern.name(),
             count(self.datagram_bytes.0),
             self.verify.words()
@@ -110,9 +111,10 @@ impl Mode for DatagramsPlan {
 
     fn datagram_sockets(&self, role: Role) -> Option<DatagramSockets> {
         Some(DatagramSockets {
-            keep_whole: self.pattern.sends(role),
+            keep_whole: self.pattern.sends(role) && !self.may_fragment,
             // Whoever sends: most paths take as much there as back. Where one does not, its sender's flow fails.
-            longest_bytes: (role == Role::Client).then_some(self.datagram_bytes.0),
+            longest_bytes: (role == Role::Client && !self.may_fragment)
+                .then_some(self.datagram_bytes.0),
             room_bytes: self.pattern.sends(role.peer()).then(|| self.receive_buffer().0),
         })
     }

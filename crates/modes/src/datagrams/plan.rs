@@ -30,6 +30,9 @@ pub struct DatagramsPlan {
     /// Whether kernel and interface may be handed many datagrams at once.
     #[serde(default)]
     pub offload: Offload,
+    /// Whether datagrams that are longer than a path takes whole may leave in fragments. Where not, none of them leaves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_fragment: bool,
     /// Engine asked for by name; absent: left to each end.
     pub engine: Option<String>,
     /// How both ends wait.

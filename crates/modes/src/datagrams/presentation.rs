@@ -109,12 +109,11 @@ fn sent(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
 
 fn lost(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
     let figure = GROUP.of(name, "lost", way.lost?);
-    let runs = format!(
-        "{} in a row on average, {} at most",
-        way.bursts.mean().map_or_else(String::new, average),
-        count(way.bursts.longest)
-    );
-    let note = notes([way.lost_ratio.map(ratio), Some(runs), way.socket_drops.map(load::dropped)]);
+    // Another tool's server tells how many, and not which.
+    let runs = way.bursts.mean().map(|mean| {
+        format!("{} in a row on average, {} at most", average(mean), count(way.bursts.longest))
+    });
+    let note = notes([way.lost_ratio.map(ratio), runs, way.socket_drops.map(load::dropped)]);
     Some(if way.lost == Some(0) { figure } else { figure.with_note(note) })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn plan(pattern: Pattern) -> DatagramsPlan {
         warm_up_ns: Period(0),
         verify: Verify::Full,
         offload: Offload::Auto,
+        may_fragment: false,
         engine: None,
         wait: Wait::Auto,
         sockets: SocketPlan::default(),

@@ -23,6 +23,7 @@ fn test_of(rate: Option<u64>, duration: Period) -> Test {
         warm_up_ns: Period(0),
         verify: Verify::Full,
         offload: crate::datagrams::Offload::Auto,
+        may_fragment: false,
         engine: None,
         wait: Wait::Auto,
         sockets: SocketPlan::default(),

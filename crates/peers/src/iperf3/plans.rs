@@ -136,6 +136,7 @@ pub(super) fn said(test: &Test, version: &str) -> Parameters {
                 len: Some(plan.datagram_bytes.0),
                 bandwidth: plan.rate_bps.map(|rate| rate.0),
                 wide: true,
+                dont_fragment: !plan.may_fragment,
                 ..of_sockets(&plan.sockets, &plan.server_cpus)
             }
         }
@@ -206,6 +207,7 @@ pub(super) fn granted(
             warm_up_ns: warm_up,
             verify: Verify::Off,
             offload: Offload::Auto,
+            may_fragment: !parameters.dont_fragment,
             engine: None,
             wait: Wait::Auto,
             sockets,

@@ -166,7 +166,7 @@ fn prepare(wanted: DatagramSockets, sockets: &[Socket]) -> Result<Option<(u64, u
         {
             return Err(RunError::Unsupported(format!(
                 "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most \
-                 --datagram {longest}"
+                 --datagram {longest}, or for --may-fragment"
             )));
         }
         if let Some(wanted) = wanted.room_bytes {
