@@ -5,10 +5,12 @@
 
 mod changes;
 mod each;
+mod load;
 pub mod totals;
 
 pub use self::changes::{ConnectionProgress, DatagramProgress, PathChange};
 pub use self::each::{Each, Frame, Leg, Ping};
+pub use self::load::{LoadFacts, TestBegan, TestOver};
 use crate::counters::HostActivity;
 use crate::record::{FlowError, FlowFacts};
 use crate::tcp_look::TcpLook;
@@ -16,6 +18,10 @@ use crate::tcp_look::TcpLook;
 /// Something to write down.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
+    /// A test of a session is about to begin, for whoever wants to know what goes through each connection.
+    TestBegan(Box<TestBegan>),
+    /// It is over, all its flows included.
+    TestOver(Box<TestOver>),
     /// A report interval of a session has passed.
     Status(Box<Status>),
     /// A connection of a session is about to move data.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::FlowError;
-use pathscope_flow::{Event, Phase, Totals};
+use pathscope_flow::{Event, FlowDatagrams, Phase, Totals};
 use pathscope_os::{OsError, Socket, Waker};
 
 /// What a session tells a worker.
@@ -42,7 +42,7 @@ pub enum Notice<R> {
         /// Its end.
         end: Tick,
         /// Each flow, since it started.
-        flows: Vec<(FlowId, Totals)>,
+        flows: Vec<(FlowId, Totals, Option<FlowDatagrams>)>,
     },
     /// A flow changed its phase.
     Phase {

@@ -16,7 +16,9 @@ mod split;
 mod want;
 
 pub use buffer::{Batch, Batches, Gather, KeptSend, MAX_SLICES, datagrams_in_one};
-pub use machine::{ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, Shared, Totals};
+pub use machine::{
+    ClockNeed, Consumed, Event, FlowDatagrams, Machine, Phase, RecvMeta, Shared, Totals,
+};
 pub use session::{Credentials, Dialogue, Group, GroupId, Input, Output, Resumed, Transport};
 pub use split::Split;
 pub use want::{Close, RecvWant, SendWant, Want};

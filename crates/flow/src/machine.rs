@@ -91,6 +91,11 @@ pub trait Machine: Send + Sized {
     /// What went through so far.
     fn totals(&self) -> Totals;
 
+    /// Of a flow of datagrams: what became of those that came so far.
+    fn datagrams(&self) -> Option<FlowDatagrams> {
+        None
+    }
+
     /// What ended the flow before its time.
     fn error(&self) -> Option<FlowError> {
         None
@@ -223,6 +228,19 @@ impl Phase {
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed)
     }
+}
+
+/// What became of the datagrams that came of a flow, since it began.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FlowDatagrams {
+    /// Those that were sent up to the highest number that came.
+    pub expected: u64,
+    /// Copies beyond the first.
+    pub duplicates: u64,
+    /// Those that came after one of a higher number.
+    pub reordered: u64,
+    /// How much transit times varied of late.
+    pub jitter_ns: u64,
 }
 
 /// What went through a flow.

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 use pathscope_core::Wait;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::{Batches, Transport};
 
@@ -68,6 +69,8 @@ pub enum ToldAs {
     Begins,
     /// Each is a connection.
     Connections,
+    /// That each begins and what goes through it, where somebody wants that: each is a flow of datagrams.
+    Datagrams,
     /// Each is a stream, and this end receives it or not.
     Streams {
         /// Whether it does.
@@ -188,6 +191,11 @@ pub trait Mode: Debug {
     /// Whether an end sends a load on one of them.
     fn sends_on(&self, role: Role, _flow: FlowId) -> bool {
         self.sends_bytes(role)
+    }
+
+    /// What load it is, where it is one.
+    fn load(&self) -> Option<LoadFacts> {
+        None
     }
 
     /// What files of a session have of its flows at an end.

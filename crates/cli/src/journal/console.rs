@@ -56,6 +56,8 @@ impl Console {
             | Entry::Trouble(_)
             | Entry::Activity(_)
             | Entry::Sender(_)
+            | Entry::TestBegan(_)
+            | Entry::TestOver(_)
             | Entry::Progress(_) => {
                 return;
             }

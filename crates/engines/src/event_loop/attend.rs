@@ -6,7 +6,7 @@ use std::time::Duration;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::OffCpu;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{ClockNeed, Event, Machine, Shared, Totals, Transport};
+use pathscope_flow::{ClockNeed, Event, FlowDatagrams, Machine, Shared, Totals, Transport};
 use pathscope_os::Waker;
 
 use super::{Called, EventLoop, Medium, Pause, Slot, SlotState};
@@ -279,10 +279,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     }
 
     /// What went through each flow so far. Those that are gone, so that others may come, are left out.
-    fn totals(&self) -> Vec<(FlowId, Totals)> {
+    fn totals(&self) -> Vec<(FlowId, Totals, Option<FlowDatagrams>)> {
         let is_there = |slot: &&Slot<M>| self.succession.is_none() || slot.state != SlotState::Over;
         let there = self.slots.iter().filter(is_there);
-        there.map(|slot| (slot.machine.id(), slot.machine.totals())).collect()
+        let so_far = |machine: &M| (machine.id(), machine.totals(), machine.datagrams());
+        there.map(|slot| so_far(&slot.machine)).collect()
     }
 
     /// Tells the report that was taken, unless a timer is due soon or has woken a flow that had no visit yet, or a send is in flight.

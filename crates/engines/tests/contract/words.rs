@@ -116,7 +116,7 @@ fn who_asks_is_told_what_went_through_each_flow() {
             Notice::Flows { flows, .. } => Some(flows),
             _ => None,
         });
-        let told: Vec<_> = told.flatten().map(|(_, totals)| totals.sent).collect();
+        let told: Vec<_> = told.flatten().map(|(_, totals, _)| totals.sent).collect();
         assert!(told.is_sorted(), "{engine} {wait}: {told:?}");
         assert_eq!(told.last(), Some(&bytes), "{engine} {wait}");
         let untold = receiver.notices.try_iter();

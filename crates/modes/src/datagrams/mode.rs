@@ -1,6 +1,7 @@
 //! A test of datagram goodput as one of the modes.
 
 use pathscope_core::id::Role;
+use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::{Batches, Transport};
 
@@ -13,7 +14,7 @@ use crate::arrivals::{Order, Seen};
 use crate::limits::{self, PlanError};
 use crate::load::{Extent, FlowReceived, Pattern};
 use crate::memory::{MemoryNeed, tallies};
-use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives};
+use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives, ToldAs};
 use crate::offered::{Load, Offered};
 use crate::pattern::StreamImage;
 use crate::placement::{Placement, Workers};
@@ -117,6 +118,30 @@ impl Mode for DatagramsPlan {
                 .then_some(self.datagram_bytes.0),
             room_bytes: self.pattern.sends(role.peer()).then(|| self.receive_buffer().0),
         })
+    }
+
+    fn load(&self) -> Option<LoadFacts> {
+        let (duration_ns, transfer_bytes) = match self.extent {
+            Extent::DurationNs(duration) => (Some(duration.0), None),
+            Extent::TransferBytes(bytes) => (None, Some(bytes.0)),
+        };
+        Some(LoadFacts {
+            is_udp: true,
+            is_up: self.is_up(),
+            is_down: self.is_down(),
+            is_split: self.pattern == Pattern::Bidir,
+            connections: self.connections,
+            block_bytes: self.datagram_bytes.0,
+            warm_up_ns: self.warm_up_ns.0,
+            duration_ns,
+            transfer_bytes,
+            rate_bps: self.rate_bps.map(|rate| rate.0),
+            dscp: self.sockets.dscp,
+        })
+    }
+
+    fn told_as(&self, _: Role) -> ToldAs {
+        ToldAs::Datagrams
     }
 
     fn offered(&self) -> Option<Offered> {

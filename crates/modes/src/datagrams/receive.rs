@@ -6,6 +6,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowError, FlowErrorKind};
+use pathscope_flow::FlowDatagrams;
 
 use super::shared::DatagramShared;
 use super::window::FlowWindow;
@@ -47,6 +48,8 @@ pub struct Receiver {
     spoilt: u64,
     corrupt_headers: u64,
     late: u64,
+    duplicates: u64,
+    reordered: u64,
     /// Never came, as far as is known at the end.
     pub(super) lost: u64,
     /// What was received in the window that counts.
@@ -84,6 +87,8 @@ impl Receiver {
             spoilt: 0,
             corrupt_headers: 0,
             late: 0,
+            duplicates: 0,
+            reordered: 0,
             lost: 0,
             window: FlowWindow::default(),
             total: None,
@@ -170,11 +175,16 @@ impl Receiver {
         let was_spoilt = self.spoilt > 0 && self.seen.is_spoilt(sequence);
         match self.seen.saw(sequence) {
             Sight::First => {}
-            Sight::Again => return tally.counts.duplicates += 1,
+            Sight::Again => {
+                self.duplicates += 1;
+                tally.counts.duplicates += 1;
+                return;
+            }
             Sight::Forgotten => return self.came_late(tally),
         }
         self.spoilt -= u64::from(was_spoilt);
         if let Some(extent) = self.order.saw(sequence) {
+            self.reordered += 1;
             tally.counts.reordered += 1;
             tally.counts.reordering_extent_sum += extent;
             tally.counts.reordering_extent_max = tally.counts.reordering_extent_max.max(extent);
@@ -338,6 +348,13 @@ impl Receives for Receiver {
     /// First arrivals, whole and right.
     fn received(&self) -> u64 {
         self.order.arrived()
+    }
+
+    fn so_far(&self) -> Option<FlowDatagrams> {
+        let (expected, jitter_ns) = self.seen_last();
+        let jitter_ns = jitter_ns.round() as u64;
+        let (duplicates, reordered) = (self.duplicates, self.reordered);
+        Some(FlowDatagrams { expected, duplicates, reordered, jitter_ns })
     }
 }
 

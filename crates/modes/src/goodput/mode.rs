@@ -1,6 +1,7 @@
 //! A goodput test as one of the modes.
 
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::Transport;
 
@@ -147,6 +148,26 @@ impl Mode for GoodputPlan {
 
     fn sends_on(&self, role: Role, flow: FlowId) -> bool {
         Self::sends_on(self, role, flow)
+    }
+
+    fn load(&self) -> Option<LoadFacts> {
+        let (duration_ns, transfer_bytes) = match self.extent {
+            Extent::DurationNs(duration) => (Some(duration.0), None),
+            Extent::TransferBytes(bytes) => (None, Some(bytes.0)),
+        };
+        Some(LoadFacts {
+            is_udp: false,
+            is_up: self.is_up(),
+            is_down: self.is_down(),
+            is_split: self.pattern == Pattern::Bidir,
+            connections: self.connections,
+            block_bytes: self.buffer_bytes.0,
+            warm_up_ns: self.warm_up_ns.0,
+            duration_ns,
+            transfer_bytes,
+            rate_bps: self.rate_bps.map(|rate| rate.0),
+            dscp: self.sockets.dscp,
+        })
     }
 
     fn told_as(&self, _: Role) -> ToldAs {

@@ -7,8 +7,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Shared,
-    Totals, Want,
+    Batch, ClockNeed, Consumed, Event, FlowDatagrams, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Shared, Totals, Want,
 };
 
 use super::consent::Consent;
@@ -100,6 +100,11 @@ pub trait Receives: Send {
 
     /// Datagrams that came, each counted once.
     fn received(&self) -> u64;
+
+    /// What became of those that came so far, where that is counted.
+    fn so_far(&self) -> Option<FlowDatagrams> {
+        None
+    }
 }
 
 /// One stream at one end.
@@ -357,6 +362,13 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
     fn totals(&self) -> Totals {
         let received = self.receiver.as_ref().map_or(0, |half| half.received());
         Totals { sent: self.sent, received }
+    }
+
+    fn datagrams(&self) -> Option<FlowDatagrams> {
+        match &self.receiver {
+            Some(half) => half.so_far(),
+            None => Some(FlowDatagrams::default()),
+        }
     }
 
     fn error(&self) -> Option<FlowError> {

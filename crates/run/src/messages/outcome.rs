@@ -8,7 +8,7 @@ use pathscope_core::journal::Stream;
 use pathscope_core::record::{FlowError, FlowFacts, StampFacts, TcpFacts, WorkerUsage};
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::Finished;
-use pathscope_flow::{Group, Totals, Transport};
+use pathscope_flow::{FlowDatagrams, Group, Totals, Transport};
 use pathscope_modes::flows::{Flow, Left, System, error_of};
 use pathscope_modes::load::{ConnectionEnd, FLOWS_TOLD};
 use pathscope_modes::registry::{InDocuments, WorkerReport};
@@ -23,6 +23,8 @@ use pathscope_os::tcp_facts::tcp_facts;
 pub(crate) struct FlowProgress {
     pub flow: FlowId,
     pub totals: Totals,
+    /// Of one of datagrams: what became of those that came.
+    pub datagrams: Option<FlowDatagrams>,
     /// How its connection stood then, where this end sends on it.
     pub tcp: Option<TcpLook>,
 }

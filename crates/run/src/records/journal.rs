@@ -6,6 +6,7 @@
 //! In one file: what is written down of a connection from its begin to its end.
 
 mod called;
+mod runs;
 mod views;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -17,12 +18,12 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
-    Connection, ConnectionProgress, Each, Ended, Entry, KernelView, PathChange, Status, Step,
-    Stream, StreamStatus, Trouble,
+    Connection, Each, Ended, Entry, KernelView, PathChange, Status, Step, Stream, StreamStatus,
+    Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts, TcpFacts};
 use pathscope_core::tcp_look::TcpLook;
-use pathscope_flow::{Group, Totals};
+use pathscope_flow::{FlowDatagrams, Group, Totals};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::ConnectionEnd;
 use pathscope_modes::mode::ToldAs;
@@ -34,6 +35,7 @@ use crate::messages::outcome::{FlowProgress, texts};
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
 
+use self::runs::Runs;
 pub(crate) use self::views::{ASKED, Beginner};
 
 /// Which entries somebody reads: those that cost something to make are not made for nobody.
@@ -146,6 +148,10 @@ pub(crate) struct SessionJournal {
     peer: Peer,
     /// Whether the other end says of each connection that failed there why.
     tells_failures: bool,
+    /// Bytes of each datagram of the test that runs.
+    block_bytes: u64,
+    /// Tells that it is over.
+    runs: Option<Runs>,
     /// The last row of status, which waits for the other end as its connections do.
     last: Option<(Tick, StreamStatus)>,
 }
@@ -171,6 +177,8 @@ struct Held {
     retransmits: Option<u64>,
     /// What had gone through it when it was told of last, and when that was, since the start of the test.
     told: (Totals, u64),
+    /// What had become of its datagrams then.
+    told_datagrams: FlowDatagrams,
 }
 
 impl SessionJournal {
@@ -243,6 +251,7 @@ impl SessionJournal {
         let is_told = match self.told_as {
             ToldAs::Nothing => false,
             ToldAs::Begins => self.journal.wants().each,
+            ToldAs::Datagrams => self.wants_progress(),
             ToldAs::Connections | ToldAs::Streams { .. } => true,
         };
         if !is_told {
@@ -259,7 +268,9 @@ impl SessionJournal {
             return;
         }
         let told = (Totals::default(), at.nanos_since(self.started));
-        let held = Held { facts, since: at, until: None, peer: None, retransmits: None, told };
+        let told_datagrams = FlowDatagrams::default();
+        let (until, peer, retransmits) = (None, None, None);
+        let held = Held { facts, since: at, until, peer, retransmits, told, told_datagrams };
         self.connections.insert(flow, held);
     }
 
@@ -327,7 +338,8 @@ impl SessionJournal {
             let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
             let tcp = facts.tcp.as_ref().filter(|_| facts.sent_bytes > 0);
             let tcp = tcp.map(|tcp| TcpLook::at_end(flow, tcp));
-            self.progress_of(&FlowProgress { flow, totals, tcp }, (Tick::ZERO, at));
+            let progress = FlowProgress { flow, totals, datagrams: None, tcp };
+            self.progress_of(&progress, (Tick::ZERO, at));
         }
         let Some(held) = self.connections.get_mut(&flow) else { return };
         (held.facts, held.until) = (facts, Some(at));
@@ -378,6 +390,7 @@ impl SessionJournal {
 
     /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
     pub fn reported(&mut self, report: &EndReport) {
+        self.runs.iter_mut().for_each(|runs| runs.reported(report));
         let told = self.test.as_ref().map(|(plan, ..)| plan.connections_of(report));
         for told in told.unwrap_or_default() {
             let held = self.connections.get_mut(&told.flow);
@@ -510,7 +523,7 @@ impl SessionJournal {
             return;
         }
         match self.told_as {
-            ToldAs::Nothing | ToldAs::Begins => {}
+            ToldAs::Nothing | ToldAs::Begins | ToldAs::Datagrams => {}
             ToldAs::Streams { receives } => self.write(at, |at_ns, session| {
                 Entry::StreamStatus(Box::new(StreamStatus {
                     at_ns,
@@ -534,42 +547,6 @@ impl SessionJournal {
                 }))
             }),
         }
-    }
-
-    /// Whether somebody reads what went through each connection in each interval.
-    pub fn wants_progress(&self) -> bool {
-        self.journal.wants().progress
-    }
-
-    /// An interval has passed in which so much went through each flow, from the start of the test on.
-    pub fn progress(&mut self, flows: &[FlowProgress], times: (Tick, Tick)) {
-        flows.iter().for_each(|flow| self.progress_of(flow, times));
-    }
-
-    fn progress_of(&mut self, of: &FlowProgress, (start, end): (Tick, Tick)) {
-        let &FlowProgress { flow, totals, tcp } = of;
-        let started = self.started;
-        let Some(held) = self.connections.get_mut(&flow).filter(|held| held.until.is_none()) else {
-            return;
-        };
-        let (told, told_ns) = held.told;
-        let [start_ns, end_ns] = [start, end].map(|at| at.nanos_since(started));
-        // Of a direction that another thread has, this one says nothing.
-        let sent = totals.sent.max(told.sent);
-        let received = totals.received.max(told.received);
-        held.told = (Totals { sent, received }, end_ns);
-        let progress = ConnectionProgress {
-            start_ns: start_ns.max(told_ns).min(end_ns),
-            end_ns,
-            flow,
-            sent_bytes: sent - told.sent,
-            received_bytes: received - told.received,
-            tcp,
-            ..ConnectionProgress::default()
-        };
-        self.write(end, |at_ns, session| {
-            Entry::Progress(Box::new(ConnectionProgress { at_ns, session, ..progress }))
-        });
     }
 
     /// Something happened to a path.

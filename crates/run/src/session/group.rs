@@ -84,6 +84,11 @@ impl GroupState {
         self.job.told_as(self.role) == ToldAs::Connections
     }
 
+    /// Whether what goes through each of them is told to who wants that.
+    pub fn tells_flows(&self) -> bool {
+        matches!(self.job.told_as(self.role), ToldAs::Connections | ToldAs::Datagrams)
+    }
+
     /// Whether this end sends a load on them.
     pub fn sends_bytes(&self) -> bool {
         self.job.sends_bytes(self.role)

@@ -374,9 +374,10 @@ impl RunningTest {
         self.workers.iter().for_each(|worker| worker.remote.tell(None, event));
     }
 
-    /// Has the workers of connections tell what went through each of them with every report.
+    /// Has the workers of connections and of flows of datagrams tell what went through each of them with every report.
     pub fn tell_flows(&self) {
-        let told = self.workers.iter().filter(|worker| self.tells_connections(worker.group));
+        let is_told = |group| self.group(group).is_some_and(GroupState::tells_flows);
+        let told = self.workers.iter().filter(|worker| is_told(worker.group));
         told.for_each(|worker| worker.remote.send(Command::TellFlows));
     }
 

@@ -259,10 +259,16 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 }
                 Notice::Flows { start, end, flows } => {
                     let tcp = |flow| {
+                        let sends = sends && told.sends_on(role, flow);
                         let socket = if sends { sockets.of(flow) } else { None };
                         socket.and_then(tcp_look).map(|look| TcpLook { flow, ..look })
                     };
-                    let with_look = |(flow, totals)| FlowProgress { flow, totals, tcp: tcp(flow) };
+                    let with_look = |(flow, totals, datagrams)| FlowProgress {
+                        flow,
+                        totals,
+                        datagrams,
+                        tcp: tcp(flow),
+                    };
                     let flows = flows.into_iter().map(with_look).collect();
                     SessionMessage::Progress { start, end, flows }
                 }

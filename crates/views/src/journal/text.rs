@@ -80,7 +80,12 @@ fn status(table: Table, entry: &Entry, widths: &[usize]) -> Option<String> {
 pub fn line(entry: &Entry) -> Option<String> {
     let text = match entry {
         // A file for programs.
-        Entry::Activity(_) | Entry::Sender(_) | Entry::Progress(_) | Entry::Each(_) => return None,
+        Entry::Activity(_)
+        | Entry::Sender(_)
+        | Entry::Progress(_)
+        | Entry::TestBegan(_)
+        | Entry::TestOver(_)
+        | Entry::Each(_) => return None,
         Entry::Status(_) => return row(Table::Status, entry),
         Entry::StreamStatus(_) => return row(Table::StreamStatus, entry),
         Entry::StreamOpened(stream) => {

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use pathscope_core::id::Token;
+use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_core::record::{FlowErrorKind, TcpFacts};
 use pathscope_modes::goodput::{GoodputReport, Iterations};
@@ -79,7 +80,8 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
     let flows = [0, 1].map(|flow| Beginner { flow: FlowId(flow), ..beginner() });
     session.started(&flows, ToldAs::Connections, begin);
     let totals = |sent| Totals { sent, received: 0 };
-    let progress = |flow, totals| FlowProgress { flow: FlowId(flow), totals, tcp: None };
+    let progress =
+        |flow, totals| FlowProgress { flow: FlowId(flow), totals, datagrams: None, tcp: None };
     session.progress(&[progress(0, totals(50)), progress(1, totals(7))], (begin, at(5)));
     // A half that receives says nothing of what is sent.
     session.progress(&[progress(0, Totals { sent: 0, received: 3 })], (begin, at(5)));
@@ -101,6 +103,34 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
         (1, [5, 10], 2, 0),
     ];
     assert_eq!(rows, expected);
+}
+
+#[test]
+fn a_test_begins_with_what_it_moves_and_is_over_with_its_session_and_datagrams_are_counted() {
+    let kept = Arc::new(Kept::default());
+    let mut session =
+        SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
+    session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
+    let begin = clock::now().plus_nanos(60_000_000_000);
+    let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
+    session.started(&[beginner()], ToldAs::Datagrams, begin);
+    let flow = beginner().flow;
+    for (received, expected, duplicates, end) in [(3, 5, 0, 1), (9, 10, 2, 2)] {
+        let datagrams = Some(FlowDatagrams { expected, duplicates, ..FlowDatagrams::default() });
+        let totals = Totals { sent: 0, received };
+        let progress = FlowProgress { flow, totals, datagrams, tcp: None };
+        session.progress(&[progress], (at(end - 1), at(end)));
+    }
+    drop(session);
+    let told = kept.progress();
+    let counts = told.iter().filter_map(|told| told.datagrams);
+    let counts: Vec<_> = counts.map(|it| (it.received, it.expected, it.duplicates)).collect();
+    assert_eq!(counts, [(3, 5, 0), (6, 5, 2)]);
+    let entries = kept.0.lock().expect("nobody panics with it");
+    let Some(Entry::TestBegan(began)) = entries.first() else { panic!("{entries:?}") };
+    assert!(began.session == "peer" && began.load.is_up && !began.load.is_udp, "{began:?}");
+    assert_eq!(told[0].received_bytes, 3 * began.load.block_bytes);
+    assert!(matches!(entries.last(), Some(Entry::TestOver(over)) if over.session == "peer"));
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl SessionJournal {
             return;
         }
         (self.started, self.told_as) = (at, told_as);
+        self.runs(at);
         if flows.is_empty() {
             // None are told, or the first is yet to come.
             return;

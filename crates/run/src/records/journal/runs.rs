@@ -1,0 +1,100 @@
+//! A test as it begins, runs and is over, for whoever shows each by itself: what goes through each of its flows.
+
+use pathscope_core::Tick;
+use pathscope_core::id::FlowId;
+use pathscope_core::journal::{ConnectionProgress, DatagramProgress, Entry, TestBegan, TestOver};
+use pathscope_flow::Totals;
+use pathscope_modes::registry::EndReport;
+use pathscope_os::clock;
+
+use super::{Journal, SessionJournal};
+use crate::messages::outcome::FlowProgress;
+
+/// A test that runs: when it is let go of, that is told.
+pub(super) struct Runs {
+    journal: Journal,
+    session: String,
+    /// Of flows of datagrams that came: how many the other end says it sent.
+    sent_there: Vec<(FlowId, u64)>,
+}
+
+impl SessionJournal {
+    /// Whether somebody reads what went through each connection in each interval.
+    pub fn wants_progress(&self) -> bool {
+        self.journal.wants().progress
+    }
+
+    /// An interval has passed in which so much went through each flow, from the start of the test on.
+    pub fn progress(&mut self, flows: &[FlowProgress], times: (Tick, Tick)) {
+        flows.iter().for_each(|flow| self.progress_of(flow, times));
+    }
+
+    pub(super) fn progress_of(&mut self, of: &FlowProgress, (start, end): (Tick, Tick)) {
+        let &FlowProgress { flow, totals, datagrams, tcp } = of;
+        let started = self.started;
+        let Some(held) = self.connections.get_mut(&flow).filter(|held| held.until.is_none()) else {
+            return;
+        };
+        let (told, told_ns) = held.told;
+        let [start_ns, end_ns] = [start, end].map(|at| at.nanos_since(started));
+        // Of a direction that another thread has, this one says nothing.
+        let sent = totals.sent.max(told.sent);
+        let received = totals.received.max(told.received);
+        held.told = (Totals { sent, received }, end_ns);
+        let (sent, received) = (sent - told.sent, received - told.received);
+        let before = std::mem::replace(&mut held.told_datagrams, datagrams.unwrap_or_default());
+        let datagrams = datagrams.map(|so_far| DatagramProgress {
+            sent,
+            received,
+            expected: so_far.expected.saturating_sub(before.expected),
+            duplicates: so_far.duplicates.saturating_sub(before.duplicates),
+            reordered: so_far.reordered.saturating_sub(before.reordered),
+            jitter_ns: (received > 0).then_some(so_far.jitter_ns),
+        });
+        // Of datagrams their number was told.
+        let bytes_of_each = if datagrams.is_some() { self.block_bytes } else { 1 };
+        let progress = ConnectionProgress {
+            start_ns: start_ns.max(told_ns).min(end_ns),
+            end_ns,
+            flow,
+            sent_bytes: sent.saturating_mul(bytes_of_each),
+            received_bytes: received.saturating_mul(bytes_of_each),
+            tcp,
+            datagrams,
+            ..ConnectionProgress::default()
+        };
+        self.write(end, |at_ns, session| {
+            Entry::Progress(Box::new(ConnectionProgress { at_ns, session, ..progress }))
+        });
+    }
+
+    /// The flows of a test are about to move data.
+    pub(super) fn runs(&mut self, at: Tick) {
+        let load = self.test.as_ref().and_then(|(plan, ..)| plan.load());
+        let Some(load) = load.filter(|_| self.wants_progress()) else { return };
+        self.block_bytes = load.block_bytes;
+        self.write(at, |at_ns, session| {
+            Entry::TestBegan(Box::new(TestBegan { at_ns, load, session }))
+        });
+        let (journal, session) = (self.journal.clone(), self.session.clone());
+        self.runs = Some(Runs { journal, session, sent_there: Vec::new() });
+    }
+}
+
+impl Runs {
+    /// This end has reported.
+    pub fn reported(&mut self, report: &EndReport) {
+        let flows = report.datagrams.iter().flat_map(|report| &report.flows);
+        self.sent_there = flows.filter_map(|facts| Some((facts.flow, facts.expected?))).collect();
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        let session = std::mem::take(&mut self.session);
+        let sent_there = std::mem::take(&mut self.sent_there);
+        self.journal.write(clock::now(), |at_ns| {
+            Entry::TestOver(Box::new(TestOver { at_ns, sent_there, session }))
+        });
+    }
+}
