@@ -82,6 +82,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         here: here.clone(),
         journal: kept.journal(),
         exit_after: args.exit_after,
+        exit_after_tests: args.exit_after_tests,
         log_limit: Arc::clone(&log_limit),
         totals: Arc::clone(&totals),
         warn: is_quiet.then_some(terminal::say),

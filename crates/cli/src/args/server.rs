@@ -69,6 +69,10 @@ pub struct ServerArgs {
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub exit_after: Option<u64>,
+    /// Tests to serve, of all clients together; then later ones are refused, and the server ends when its
+    /// clients have left
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub exit_after_tests: Option<u64>,
     /// After this time the server ends, whatever it serves then
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<Period>,

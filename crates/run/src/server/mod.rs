@@ -92,6 +92,8 @@ pub struct Settings {
     pub journal: Journal,
     /// Data connections to serve before it ends; absent: any number.
     pub exit_after: Option<u64>,
+    /// Tests to serve before it ends; absent: any number.
+    pub exit_after_tests: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
     /// What it has served, which whoever runs it may ask for.
@@ -348,7 +350,7 @@ impl<'scope> Serving<'scope> {
             self.followers.try_again(&self.sessions, clock::now());
             self.tell_totals_if_asked();
             if self.sessions.is_done() {
-                log.own("all connections that were to be served are served (--exit-after): ending");
+                log.own(self.sessions.why_done());
                 return Ok(());
             }
         }

@@ -223,7 +223,7 @@ impl ServerEnd<'_> {
         // A stream that was called for is counted before its session begins: it may be the last that is to be served.
         let is_called = self.control == Control::InBand && test.is_over(Transport::Datagram);
         if !is_called {
-            self.admission.sessions.check_served()?;
+            self.admission.sessions.begin_test()?;
         }
         // Whether it is his to ask for is decided before anything is taken for it. Who comes by being of its client shows no token.
         if self.known_by == KnownBy::Seat {

@@ -1,6 +1,7 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
 mod admission;
+mod served;
 mod setups;
 #[cfg(test)]
 mod tests;
@@ -11,12 +12,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::quantity::counted;
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
-use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
 use pathscope_peers::attach::{ClaimSeat, Seat, SeatRefusal};
 use pathscope_peers::dialogue::Returning;
@@ -69,6 +68,8 @@ struct State {
     taken: [Quota; Resource::ALL.len()],
     /// Data connections so far.
     served: u64,
+    /// Tests so far.
+    begun: u64,
     tests: HashMap<Token, Expected>,
     /// Sessions that have not freed everything yet.
     stays: usize,
@@ -191,32 +192,6 @@ impl Sessions {
         let state = Mutex::new(State { files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
         Self { settings, identity, congestion_controls, state, left: Condvar::new(), listener }
-    }
-
-    /// Whether a test may begin: the server has not served all that it was to serve.
-    pub fn check_served(&self) -> Result<(), Refusal> {
-        let served = lock(&self.state).served;
-        let Some(most) = self.settings.exit_after.filter(|&most| served >= most) else {
-            return Ok(());
-        };
-        let most = counted(most, "connection");
-        let sentence = format!(
-            "it was to serve {most} (--exit-after), has served as many, and is about to end"
-        );
-        Err(Refusal::new("unable", sentence))
-    }
-
-    /// One more connection is served, that no token names; unless as many are as were to be.
-    pub fn serve_one(&self) -> Result<(), Refusal> {
-        self.check_served()?;
-        lock(&self.state).served += 1;
-        Ok(())
-    }
-
-    /// Whether all is done: as many connections as were to be served, and nobody is left.
-    pub fn is_done(&self) -> bool {
-        let state = lock(&self.state);
-        self.settings.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
     /// A session begins that is found by this name.
