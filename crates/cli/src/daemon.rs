@@ -4,7 +4,7 @@
 
 use pathscope_core::quantity::named;
 use std::env;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use pathscope_core::error::Failure;
-use pathscope_os::background;
+use pathscope_os::{OsError, background};
 
 use crate::{Trouble, terminal};
 
@@ -27,15 +27,21 @@ static IS_TOLD: AtomicBool = AtomicBool::new(false);
 /// The option that names a daemon's log.
 pub const LOG_FILE: &str = "--log-file";
 
+/// The option that names the file of its number.
+const PID_FILE: &str = "--pid-file";
+
 /// Where a command runs.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DaemonArgs {
     /// Go on in the background, without a terminal
     #[arg(long)]
     pub daemon: bool,
-    /// What is said and shown in the background is added to this file
-    #[arg(long, value_name = "FILE", requires = "daemon")]
+    /// What is said and shown is added to this file
+    #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
+    /// The number of the process that does the work is written to this file
+    #[arg(long, value_name = "FILE")]
+    pub pid_file: Option<PathBuf>,
 }
 
 impl DaemonArgs {
@@ -45,7 +51,8 @@ impl DaemonArgs {
         files: &[(&'static str, Option<&'a Path>)],
     ) -> Vec<(&'static str, Option<&'a Path>)> {
         let log = (LOG_FILE, self.log_file.as_deref());
-        files.iter().copied().chain([log]).collect()
+        let number = (PID_FILE, self.pid_file.as_deref());
+        files.iter().copied().chain([log, number]).collect()
     }
 }
 
@@ -64,8 +71,12 @@ pub fn enter<'a>(
     args: &'a DaemonArgs,
     files: &[(&'static str, Option<&'a Path>)],
 ) -> Result<Role, Trouble> {
+    let unsupported = |error: OsError| Trouble::new(Failure::Unsupported, error.to_string());
     if !args.daemon {
-        return Ok(Role::Works);
+        if let Some(path) = args.log_file.as_deref() {
+            background::show_in(&open_log(Some(path))?.0).map_err(unsupported)?;
+        }
+        return works(args);
     }
     for (option, file) in args.with_log(files) {
         if let Some(file) = file.filter(|file| !file.is_absolute()) {
@@ -77,11 +88,19 @@ pub fn enter<'a>(
         }
     }
     if is_in_background() {
-        let left = background::leave_terminal();
-        left.map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))?;
-        return Ok(Role::Works);
+        background::leave_terminal().map_err(unsupported)?;
+        return works(args);
     }
     start(args.log_file.as_deref()).map(|()| Role::Ends)
+}
+
+/// This process does the work, and says its number where that was asked for.
+fn works(args: &DaemonArgs) -> Result<Role, Trouble> {
+    if let Some(path) = &args.pid_file {
+        let written = fs::write(path, format!("{}\n", std::process::id()));
+        written.map_err(|error| Trouble::usage(format!("{PID_FILE} {}: {error}", named(path))))?;
+    }
+    Ok(Role::Works)
 }
 
 /// The one in the background is ready: whoever started it may go.

@@ -117,6 +117,20 @@ fn what_would_be_lost_or_go_elsewhere_in_the_background_is_refused() {
     let words = ["latency", "127.0.0.1", "--daemon", "--log-file", "/dev/null"];
     let words = [&words[..], &["--samples", "pings.csv"]].concat();
     run(&words).exits(2).complains(&["--samples pings.csv", "whole path"]);
-    run(&["server", "--log-file", "/dev/null"]).exits(2).complains(&["--daemon"]);
     run(&["server", "--daemon", "--log-file", "/nowhere/at/all"]).exits(2).complains(&["/nowhere"]);
+}
+
+#[test]
+fn in_the_foreground_a_log_holds_what_is_said_and_a_file_the_number_of_the_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [log, number] = ["log", "pid"].map(|name| folder.path().join(name));
+    let [log_file, pid_file] = [&log, &number].map(|path| path.to_str().expect("plain"));
+    let words = ["server", "--listen", "127.0.0.1", "-p", "0", "--time-limit", "10ms"];
+    let files = ["--log-file", log_file, "--pid-file", pid_file];
+    let ran = run(&[&words[..], &files].concat()).exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    let said = fs::read_to_string(&log).expect("a log");
+    assert!(said.contains("127.0.0.1"), "{said}");
+    let number = fs::read_to_string(&number).expect("a file");
+    assert!(number.trim().parse::<u32>().is_ok_and(|number| number > 0), "{number}");
 }

@@ -26,7 +26,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("goodput h -n 1MiB --warm-up 1s", "cannot be used with"),
     ("goodput h --iterations 2 --warm-up 1s", "--warm-up and a transfer"),
     ("goodput h --no-probe --probe-rate 5/s", "cannot be used with"),
-    ("goodput h --log-file /tmp/l", "--daemon"),
     // Goodput over UDP: what is TCP's.
     ("goodput h --protocol udp --iterations 1", "--iterations and --protocol udp"),
     ("goodput h --protocol udp --connect-limit 9", "--connect-limit and --protocol udp"),
@@ -81,7 +80,6 @@ const REFUSED: &[(&str, &str)] = &[
     // A survey, a server, a result.
     ("survey --port 7", "--port has no effect without HOST"),
     ("server --color never", "unexpected argument '--color'"),
-    ("server --log-file /tmp/l", "--daemon"),
     ("server --limit-duration 1ns", "--limit-duration 1 ns would refuse every test"),
     ("show r.json --json --json-stream", "cannot be used with"),
     // Labs.

@@ -17,6 +17,12 @@ pub fn leave_terminal() -> Result<(), OsError> {
     rustix::process::chdir("/").map_err(OsError::call("go to the root of the file system"))
 }
 
+pub fn show_in(file: &File) -> Result<(), OsError> {
+    let what = "show what is said in a file";
+    rustix::stdio::dup2_stdout(file).map_err(OsError::call(what))?;
+    rustix::stdio::dup2_stderr(file).map_err(OsError::call(what))
+}
+
 pub fn to_starter() -> Result<File, OsError> {
     let handle = io::stdin().as_fd().try_clone_to_owned();
     let handle = handle.map_err(|source| OsError::Call { what: "keep standard input", source })?;

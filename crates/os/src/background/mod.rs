@@ -32,6 +32,11 @@ pub fn channel() -> Result<(UnixStream, OwnedFd), OsError> {
     Ok((here, there.into()))
 }
 
+/// From now on what goes to standard output and standard error goes to this file.
+pub fn show_in(file: &File) -> Result<(), OsError> {
+    imp::show_in(file)
+}
+
 /// Standard input as something to write to: the other end of [`channel`].
 pub fn to_starter() -> Result<File, OsError> {
     imp::to_starter()

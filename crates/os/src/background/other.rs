@@ -8,6 +8,10 @@ pub fn leave_terminal() -> Result<(), OsError> {
     Err(unsupported())
 }
 
+pub fn show_in(_: &File) -> Result<(), OsError> {
+    Err(unsupported())
+}
+
 pub fn to_starter() -> Result<File, OsError> {
     Err(unsupported())
 }
