@@ -12,7 +12,7 @@ use super::json::{Object, Value};
 use super::objects::{self, OURS, VERSION};
 use super::outcome::{self, Outcome};
 use super::printer::Printer;
-use super::report::{Report, event};
+use super::report::Report;
 use super::rows::{self, Form};
 use super::streams::{Shape, Streams};
 use crate::screen::{Beginning, End, Ending, Screen, Wants};
@@ -37,6 +37,12 @@ impl ClientScreen {
             streams: client.streams,
             omit_ns: client.omit_s * 1_000_000_000,
             interval_ns: client.common.interval_ns,
+            planned_ns: match client.extent {
+                Extent::Seconds(seconds) if seconds > 0 => {
+                    Some((seconds + client.omit_s) * 1_000_000_000)
+                }
+                _ => None,
+            },
         };
         let printer = Printer {
             timestamps: client.common.timestamps.clone(),
@@ -208,9 +214,9 @@ impl ClientScreen {
         let end = self.end(outcomes, measured);
         if let Json::Stream { is_whole_too } = self.client.common.json {
             if let Some(why) = why {
-                event("error", why.into(), out)?;
+                self.report.event("error", why.into(), out)?;
             }
-            event("end", end.clone().into(), out)?;
+            self.report.event("end", end.clone().into(), out)?;
             if !is_whole_too {
                 return Ok(());
             }
@@ -292,7 +298,7 @@ impl Screen for ClientScreen {
                     Json::No => self.begins(out)?,
                     Json::Stream { .. } => {
                         let start = self.start(None);
-                        event("start", start.into(), out)?;
+                        self.report.event("start", start.into(), out)?;
                     }
                     Json::Whole => {}
                 }

@@ -33,13 +33,15 @@ Both ends:
       --json-stream-full-output
                            with it the whole document at the end, too
       --timestamps[=FORM]  time before each line, as strftime has it (%c)
+      --logfile FILE       what is shown is added to this file
+  -I, --pidfile FILE       the number of the process goes to this file
       --forceflush         as it is in any case
   -h, --help, -v, --version
 
 Server:
   -s, --server
   -D, --daemon             go on in the background
-      --logfile FILE       with -D: what is shown is added to this file
+  -1, --one-off            serve one test and end
       --server-max-duration S
                            length of one test, warm-up included
 

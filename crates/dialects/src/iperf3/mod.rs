@@ -14,6 +14,7 @@ mod printer;
 mod read;
 mod report;
 mod rows;
+mod server;
 mod streams;
 mod units;
 mod words;
@@ -22,6 +23,7 @@ use std::ffi::OsString;
 
 use self::asked::Asked;
 use self::client::ClientScreen;
+use self::server::ServerScreen;
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
 use crate::spelling::Spellings;
 
@@ -56,6 +58,8 @@ const SPELLINGS: Spellings = &[
     ("--port", "-p"),
     ("--limit-duration", "--server-max-duration"),
     ("--log-file", "--logfile"),
+    ("--pid-file", "--pidfile"),
+    ("--exit-after-tests", "-1"),
 ];
 
 impl Dialect for Iperf3 {
@@ -75,7 +79,8 @@ impl Dialect for Iperf3 {
             }
             Asked::Server(server) => {
                 let (words, notes) = words::server(&server);
-                Said::Run(Run { notes, ..Run::of(words) })
+                let screen: Box<dyn crate::screen::Screen> = Box::new(ServerScreen::new(*server));
+                Said::Run(Run { notes, screen: Some(screen), ..Run::of(words) })
             }
         })
     }
@@ -139,8 +144,11 @@ mod tests {
         for (line, words) in [
             ("iperf3 -s", format!("{server} 5201 --listen * --limit-duration 0s --quiet")),
             (
-                "iperf3 -s -p 5300 -4 -A 1 --server-max-duration 60",
-                format!("{server} 5300 --listen 0.0.0.0 --cpu 1 --limit-duration 60s --quiet"),
+                "iperf3 -s1 -p 5300 -4 -A 1 --server-max-duration 60 --logfile a -I b",
+                format!(
+                    "{server} 5300 --listen 0.0.0.0 --cpu 1 --limit-duration 60s --quiet --exit-after-tests 1 \
+                     --log-file a --pid-file b"
+                ),
             ),
             (
                 "iperf3 -sD -B ::1 --logfile a.log",

@@ -155,7 +155,7 @@ pub(super) fn end(streams: &Streams, outcomes: &[Outcome]) -> Object {
         };
         let [both, sent, received] = keys[usize::from(!is_first)];
         if shape.is_udp {
-            object.add(both, datagrams(Object::new(), &sum, sends));
+            object.add(both, datagrams(Object::new(), &sum, (sends, false)));
             object.add(sent, half(Object::new(), sum.sent, (true, true, true)));
             object.add(received, half(Object::new(), sum.received, (false, true, false)));
         } else {
@@ -169,7 +169,7 @@ pub(super) fn end(streams: &Streams, outcomes: &[Outcome]) -> Object {
 fn of_stream(shape: &Shape, stream: &Stream, outcome: &Outcome) -> Object {
     let socket = || Object::new().with("socket", stream.socket);
     if shape.is_udp {
-        return Object::new().with("udp", datagrams(socket(), outcome, stream.sends));
+        return Object::new().with("udp", datagrams(socket(), outcome, (stream.sends, true)));
     }
     let known = outcome.sent.unwrap_or_default();
     let mut sender = times(socket(), &known).with_some("retransmits", known.retransmits);
@@ -212,14 +212,14 @@ fn known_or_not(object: Object, half: Option<Half>) -> Object {
 }
 
 /// Both ends of streams of datagrams: what was sent, and what became of it.
-fn datagrams(object: Object, outcome: &Outcome, sender: bool) -> Object {
+fn datagrams(object: Object, outcome: &Outcome, (sender, is_one): (bool, bool)) -> Object {
     let moved = outcome.sent.or(outcome.received).unwrap_or_default();
     let came = outcome.received.and_then(|it| it.datagrams);
     let sent = outcome.sent.and_then(|it| it.datagrams).unwrap_or_default();
     let Datagrams { all, lost, jitter_ns, reordered, duplicates } = came.unwrap_or(sent);
     let object = times(object, &moved);
     losses(object, jitter_ns, lost, all.max(sent.all))
-        .with("out_of_order", reordered)
+        .with_some("out_of_order", is_one.then_some(reordered))
         .with("sender", sender)
         .with(OURS, Object::new().with("duplicates", duplicates).with("is_known", came.is_some()))
 }

@@ -73,14 +73,15 @@ pub(super) fn of_both(
         match own {
             Outcome { sent: Some(sent), .. } => {
                 if let (Some(there), Some(mine)) = (&mut there, sent.datagrams) {
-                    know_all(there, mine.all);
+                    // What the other end says of datagrams is of the whole test.
+                    know_all(there, mine.all.saturating_add(stream.before));
                 }
                 Outcome { sent: Some(sent), received: there }
             }
             Outcome { received: Some(mut received), .. } => {
                 lost_here(&mut received, stream, measured);
                 if let Some(all) = there.and_then(|it| it.datagrams).map(|it| it.all) {
-                    know_all(&mut received, all);
+                    know_all(&mut received, all.saturating_sub(stream.before));
                 }
                 Outcome { sent: there, received: Some(received) }
             }
@@ -91,7 +92,7 @@ pub(super) fn of_both(
 }
 
 /// How many were sent is known: what is more than came is lost.
-fn know_all(received: &mut Half, all: u64) {
+pub(super) fn know_all(received: &mut Half, all: u64) {
     if let Some(datagrams) = &mut received.datagrams {
         let came = datagrams.all.saturating_sub(datagrams.lost);
         (datagrams.all, datagrams.lost) = (all.max(came), all.saturating_sub(came));
@@ -130,12 +131,13 @@ fn there(stream: &Stream, shape: &Shape, block_bytes: u64, measured: &Measuremen
     let datagrams = Datagrams {
         all,
         lost,
-        jitter_ns: None,
+        jitter_ns: facts.smoothed_jitter_ns.map(|it| it.round() as u64).filter(|_| stream.sends),
         // They are counted over all streams.
         reordered: if is_one { report.reordered } else { 0 },
         duplicates: if is_one { report.duplicates } else { 0 },
     };
-    let bytes = number.saturating_mul(block_bytes);
+    let told = facts.received_bytes.filter(|_| stream.sends);
+    let bytes = told.unwrap_or(number.saturating_mul(block_bytes));
     Some(Half { bytes, time_ns, retransmits: None, datagrams: Some(datagrams) })
 }
 

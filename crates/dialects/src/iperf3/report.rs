@@ -7,18 +7,12 @@ use pathscope_core::journal::Entry;
 use super::asked::{Json, Way};
 use super::clock::Time;
 use super::json::{Object, Value};
-use super::objects;
+use super::objects::{self, OURS};
 use super::outcome::{self, Outcome};
 use super::printer::Printer;
 use super::rows::{Form, Of, SEPARATOR};
 use super::streams::{Interval, Row, Stream, Streams, sum};
 use crate::screen::Beginning;
-
-/// A line for programs.
-pub(super) fn event(name: &str, data: Value, out: &mut dyn Write) -> io::Result<()> {
-    let event = Object::new().with("event", name).with("data", data);
-    writeln!(out, "{}", event.line())
-}
 
 /// One test.
 #[derive(Clone, Debug)]
@@ -31,11 +25,26 @@ pub(super) struct Report {
     intervals: Vec<Value>,
     has_rows: bool,
     now_ns: u64,
+    /// Whose test it is, where there may be others at once: each line for programs says it.
+    client: Option<String>,
 }
 
 impl Report {
     pub fn new(streams: Streams, form: Form, printer: Printer, json: Json) -> Self {
-        Self { streams, form, printer, json, intervals: Vec::new(), has_rows: false, now_ns: 0 }
+        let (intervals, has_rows, now_ns, client) = (Vec::new(), false, 0, None);
+        Self { streams, form, printer, json, intervals, has_rows, now_ns, client }
+    }
+
+    /// It is this client's, and there may be others at once.
+    pub fn belongs_to(&mut self, session: &str) {
+        self.client = Some(session.to_owned());
+    }
+
+    /// A line for programs.
+    pub fn event(&self, name: &str, data: Value, out: &mut dyn Write) -> io::Result<()> {
+        let event = Object::new().with("event", name).with("data", data);
+        let client = self.client.as_deref().map(|client| Object::new().with("client", client));
+        writeln!(out, "{}", event.with_some(OURS, client).line())
     }
 
     /// When times begin.
@@ -104,7 +113,7 @@ impl Report {
                 Json::Whole => self.keep(&interval),
                 Json::Stream { is_whole_too } => {
                     let object = objects::interval(&self.streams, &interval);
-                    event("interval", object.into(), out)?;
+                    self.event("interval", object.into(), out)?;
                     if is_whole_too {
                         self.keep(&interval);
                     }

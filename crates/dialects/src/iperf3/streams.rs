@@ -21,6 +21,8 @@ pub(super) struct Shape {
     pub omit_ns: u64,
     /// From one row to the next; 0: there is one.
     pub interval_ns: u64,
+    /// How long all takes, with the warm-up, where that was said.
+    pub planned_ns: Option<u64>,
 }
 
 impl Shape {
@@ -146,6 +148,8 @@ pub(super) struct Stream {
     is_over: bool,
     /// Segments sent again since the connection began, when that was told last.
     retransmits_told: u64,
+    /// Datagrams of the warm-up: those that were sent, or that were up to the highest number that came.
+    pub before: u64,
     /// All rows behind the warm-up.
     pub whole: Row,
     pub round_trips: RoundTrips,
@@ -212,6 +216,7 @@ impl Streams {
             ready: VecDeque::new(),
             is_over: false,
             retransmits_told: 0,
+            before: 0,
             whole: Row {
                 start_ns: self.shape.omit_ns,
                 end_ns: self.shape.omit_ns,
@@ -289,15 +294,24 @@ impl Stream {
     fn cut(&mut self, shape: &Shape) {
         let Some(mut row) = self.open.take() else { return };
         let length_ns = row.end_ns.saturating_sub(row.start_ns);
-        let is_row = row.bytes > 0 || length_ns > 0 && length_ns >= shape.interval_ns / 10;
+        // What passes after the planned end until nothing is awaited any more is none, either.
+        let start_ns = row.start_ns.saturating_add(shape.tolerance_ns());
+        let is_after = shape.planned_ns.is_some_and(|planned_ns| start_ns >= planned_ns);
+        let is_long = length_ns > 0 && length_ns >= shape.interval_ns / 10;
+        let is_row = row.bytes > 0 || is_long && !is_after;
         if let Some(told) = row.look.and_then(|look| look.retransmits) {
             row.retransmits = Some(told.saturating_sub(self.retransmits_told));
             self.retransmits_told = told;
         }
         row.is_omitted = shape.is_omitted(row.start_ns);
+        if let Some(it) = row.datagrams.filter(|_| row.is_omitted) {
+            self.before += if self.sends { it.sent } else { it.expected.max(it.received) };
+        }
         if !row.is_omitted {
             let whole = &mut self.whole;
-            whole.end_ns = whole.end_ns.max(row.end_ns);
+            if is_row || !is_after {
+                whole.end_ns = whole.end_ns.max(row.end_ns);
+            }
             whole.bytes += row.bytes;
             whole.look = row.look.or(whole.look);
             if let Some(more) = row.retransmits {

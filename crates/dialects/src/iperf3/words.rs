@@ -58,6 +58,7 @@ pub(super) fn client(client: &Client) -> (Vec<String>, Vec<String>) {
     line.say("--report-every", &format!("{}ms", report_every_ns(client) / 1_000_000));
     line.word("--no-probe");
     line.word("--quiet");
+    files(common, &mut line);
     family(common, &mut line);
     (line.0, notes)
 }
@@ -171,11 +172,23 @@ pub(super) fn server(server: &Server) -> (Vec<String>, Vec<String>) {
     // Without a limit a test may last as long as its client wants.
     line.say("--limit-duration", &format!("{}s", server.most_seconds.unwrap_or(0)));
     line.word("--quiet");
+    if server.is_one_off {
+        line.say("--exit-after-tests", &1);
+    }
     if server.is_daemon {
         line.word("--daemon");
         line.say("--log-file", &common.log_file.as_deref().map_or("/dev/null".to_owned(), rooted));
+        common.pid_file.iter().for_each(|file| line.say("--pid-file", &rooted(file)));
+    } else {
+        files(common, &mut line);
     }
     (line.0, notes)
+}
+
+/// What is shown goes to a file, and the number of the process to another.
+fn files(common: &Common, line: &mut Line) {
+    common.log_file.iter().for_each(|file| line.say("--log-file", file));
+    common.pid_file.iter().for_each(|file| line.say("--pid-file", file));
 }
 
 /// A file, where it is: one in the background has the root of the file system as its folder.

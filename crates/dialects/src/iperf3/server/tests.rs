@@ -1,0 +1,190 @@
+//! What a server prints of tests that are known byte for byte, of one after the other and of two at once.
+
+use std::ffi::OsString;
+
+use pathscope_core::journal::DatagramProgress;
+use pathscope_core::record::Host;
+
+use super::super::asked::Asked;
+use super::super::read;
+use super::super::streams::tests::{connection, progress};
+use super::*;
+
+const PUSH: LoadFacts = LoadFacts {
+    is_udp: false,
+    is_up: true,
+    is_down: false,
+    is_split: false,
+    connections: 1,
+    block_bytes: 131_072,
+    warm_up_ns: 0,
+    duration_ns: Some(1_000_000_000),
+    transfer_bytes: None,
+    rate_bps: None,
+    dscp: None,
+};
+
+/// What is told of a test of one client.
+fn began(session: &str, load: LoadFacts) -> Entry {
+    let session = session.to_owned();
+    Entry::TestBegan(Box::new(TestBegan { at_ns: 0, load, session }))
+}
+
+fn opened(session: &str) -> Entry {
+    let mut connection = connection(0);
+    connection.session = session.to_owned();
+    Entry::Opened(Box::new(connection))
+}
+
+fn moved(session: &str, bytes: u64, datagrams: Option<DatagramProgress>) -> Entry {
+    let mut progress = progress(0, [0, 1_000], bytes, None);
+    (progress.session, progress.datagrams) = (session.to_owned(), datagrams);
+    Entry::Progress(Box::new(progress))
+}
+
+fn over(session: &str, sent: Option<u64>) -> Entry {
+    let (at_ns, session) = (1_000_000_000, session.to_owned());
+    let sent_there = sent.map(|sent| (FlowId(0), sent)).into_iter().collect();
+    Entry::TestOver(Box::new(TestOver { at_ns, sent_there, session }))
+}
+
+fn printed(line: &str, entries: &[Entry]) -> String {
+    let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    let Ok(Asked::Server(server)) = read::read(&words) else { panic!("{line} is a server's") };
+    let mut screen = ServerScreen::new(*server);
+    let (mut text, host) = (Vec::new(), Host::default());
+    let end = End::Server { addresses: &[] };
+    let beginning = Beginning { wall_unix_ns: 0, local_offset_s: 0, host: &host, end };
+    screen.begin(&beginning, &mut text).expect("memory takes it");
+    entries.iter().for_each(|entry| screen.entry(entry, &mut text).expect("memory takes it"));
+    let ending = Ending { document: None, failure: None, wall_unix_ns: 0 };
+    screen.finished(&ending, &mut text).expect("memory takes it");
+    String::from_utf8(text).expect("it is text")
+}
+
+fn block(port: u32, megabytes: &str, rate: &str) -> String {
+    let blanks = " ".repeat(18);
+    format!(
+        "Accepted connection from 10.0.0.{port}, port 4{port}\n\
+         [  5] local 127.0.0.1 port 40000 connected to 127.0.0.1 port 5201\n\
+         [ ID] Interval           Transfer     Bitrate\n\
+         [  5]   0.00-1.00   sec  {megabytes} MBytes  {rate} Mbits/sec{blanks}\n\
+         - - - - - - - - - - - - - - - - - - - - - - - - -\n\
+         [ ID] Interval           Transfer     Bitrate\n\
+         [  5]   0.00-1.00   sec  {megabytes} MBytes  {rate} Mbits/sec{blanks}receiver\n"
+    )
+}
+
+fn awaits(number: u32) -> String {
+    format!("{LINE}\nServer listening on 5201 (test #{number})\n{LINE}\n")
+}
+
+#[test]
+fn each_test_is_shown_as_it_goes() {
+    let who = "10.0.0.1:41";
+    let entries = [began(who, PUSH), opened(who), moved(who, 1_310_720, None), over(who, None)];
+    assert_eq!(printed("-s", &entries), [awaits(1), block(1, "1.25", "10.5"), awaits(2)].concat());
+}
+
+#[test]
+fn where_several_are_there_it_is_said_whose_rows_follow() {
+    let (one, two) = ("10.0.0.1:41", "10.0.0.2:42");
+    let entries = [
+        began(one, PUSH),
+        opened(one),
+        began(two, PUSH),
+        moved(one, 1_310_720, None),
+        opened(two),
+        moved(two, 12_582_912, None),
+        over(two, None),
+        over(one, None),
+    ];
+    let shown = printed("-s", &entries);
+    let lines: Vec<&str> = shown.lines().filter(|line| !line.starts_with("[  5] local")).collect();
+    let said = |place: usize| lines[place].split(", port").next().unwrap_or_default().trim_end();
+    let said: Vec<&str> = (3..lines.len()).map(said).collect();
+    let rows = ["  1.25 MBytes  10.5 Mbits/sec", "  12.0 MBytes   101 Mbits/sec"];
+    let rows = rows.map(|row| format!("[  5]   0.00-1.00   sec{row}"));
+    let head = "[ ID] Interval           Transfer     Bitrate";
+    let separator = rows::SEPARATOR;
+    let receiver = |place: usize| format!("{}{}receiver", rows[place], " ".repeat(18));
+    let expected = [
+        "Accepted connection from 10.0.0.1",
+        head,
+        "Client 10.0.0.2",
+        "Accepted connection from 10.0.0.2",
+        "Client 10.0.0.1",
+        &rows[0],
+        "Client 10.0.0.2",
+        head,
+        &rows[1],
+        separator,
+        head,
+        &receiver(1),
+        "Client 10.0.0.1",
+        separator,
+        head,
+        &receiver(0),
+        LINE,
+        "Server listening on 5201 (test #3)",
+        LINE,
+    ];
+    assert_eq!(said, expected, "{shown}");
+}
+
+#[test]
+fn of_datagrams_what_never_came_is_told_and_where_none_came_that_is_all() {
+    let load = LoadFacts { is_udp: true, block_bytes: 1_000, ..PUSH };
+    let datagrams = DatagramProgress {
+        received: 90,
+        expected: 100,
+        duplicates: 2,
+        reordered: 3,
+        jitter_ns: Some(17_000),
+        ..DatagramProgress::default()
+    };
+    let who = "10.0.0.1:41";
+    let of = |datagrams: DatagramProgress, sent| {
+        let bytes = datagrams.received * 1_000;
+        [began(who, load), opened(who), moved(who, bytes, Some(datagrams)), over(who, sent)]
+    };
+    let shown = printed("-s", &of(datagrams, None));
+    assert!(shown.contains("Jitter    Lost/Total Datagrams\n"), "{shown}");
+    assert_eq!(shown.matches("0.017 ms  10/100 (10%)").count(), 2, "{shown}");
+    // Where the client says how many it sent, what never came is all the rest.
+    let none = printed("-s", &of(DatagramProgress::default(), Some(77)));
+    assert!(none.contains("0.000 ms  77/77 (100%)  receiver"), "{none}");
+    let most = printed("-s", &of(datagrams, Some(102)));
+    assert!(most.contains("12/102 (12%)  receiver"), "{most}");
+    // What was sent in the warm-up is not lost behind it.
+    let warm = LoadFacts { warm_up_ns: 1_000_000_000, ..load };
+    let Entry::Progress(mut later) = moved(who, 50_000, Some(datagrams)) else {
+        panic!("progress")
+    };
+    (later.start_ns, later.end_ns) = (1_000_000_000, 2_000_000_000);
+    let entries = [
+        began(who, warm),
+        opened(who),
+        moved(who, 100_000, Some(DatagramProgress { received: 100, expected: 100, ..datagrams })),
+        Entry::Progress(later),
+        over(who, Some(200)),
+    ];
+    let shown = printed("-s", &entries);
+    assert!(shown.contains("10/100 (10%)  receiver"), "{shown}");
+    let json = printed("-s -J", &of(datagrams, None));
+    for part in [
+        "\"accepted_connection\":\t{\n\t\t\t\"host\":\t\"10.0.0.1\",\n\t\t\t\"port\":\t41\n",
+        "\"lost_packets\":\t10,",
+        "\"lost_percent\":\t10,",
+        "\"out_of_order\":\t3,",
+        "\"duplicates\":\t2",
+        "\"sum_received\":",
+        "\"sum_sent\":",
+    ] {
+        assert!(json.contains(part), "{part} in {json}");
+    }
+    let events = printed("-s --json-stream", &of(datagrams, None));
+    let names = ["start", "interval", "end"].map(|it| format!("{{\"event\":\"{it}\","));
+    assert!(events.lines().zip(&names).all(|(line, name)| line.starts_with(name)), "{events}");
+    assert_eq!(events.lines().count(), 3);
+}
