@@ -132,9 +132,7 @@ fn both_ends_come_to_their_end_whichever_way_data_go_and_however_words_are_cut()
             client.finish(now);
             client.input(Input::ControlClosed, now);
             carry_out(&mut client, Role::Client, &test, &mut here, now);
-            for (seen, receives) in
-                [(&here, pattern == Pattern::Push), (&there, pattern == Pattern::Pull)]
-            {
+            for (seen, role) in [(&here, Role::Client), (&there, Role::Server)] {
                 assert_eq!(
                     (seen.words.as_slice(), &seen.ended),
                     (&["start", "over", "test over"][..], &Some(Ok(())))
