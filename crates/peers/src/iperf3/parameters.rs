@@ -48,6 +48,7 @@ pub(super) enum Way {
 
 /// What a client says of its test. By default what a client means that says nothing.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own on the wire")]
 pub(super) struct Parameters {
     pub carrier: Carrier,
     pub way: Way,

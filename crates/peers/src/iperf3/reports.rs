@@ -168,7 +168,7 @@ pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndRepor
     let window = (omit * SECOND_NS, length_ns);
     match &test.plan {
         Plan::Datagrams(_) => {
-            report.datagrams = Some(datagrams(&known, window, course.report.as_deref()))
+            report.datagrams = Some(datagrams(&known, window, course.report.as_deref()));
         }
         _ => report.goodput = Some(goodput(&known, window)),
     }

@@ -246,7 +246,9 @@ impl Server {
 
     /// All flows of this end are over.
     fn over(&mut self, report: Box<EndReport>, now: Tick) {
-        self.course.iter_mut().for_each(|course| course.report = Some(report.clone()));
+        if let Some(course) = &mut self.course {
+            course.report = Some(report);
+        }
         self.report_if_ready(now);
     }
 

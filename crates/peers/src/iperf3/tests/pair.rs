@@ -52,7 +52,7 @@ where
         assert!(seen.ended.is_none(), "something follows the end");
         let attach = |end: &mut D| {
             (0..flows).for_each(|flow| {
-                end.input(Input::Attached { group: GroupId(0), flow: FlowId(flow) }, now)
+                end.input(Input::Attached { group: GroupId(0), flow: FlowId(flow) }, now);
             });
         };
         match output {
