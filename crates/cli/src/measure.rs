@@ -16,7 +16,7 @@ use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::presentation::presentation;
 use pathscope_os::{OsError, address, routes};
-use pathscope_peers::peer::Control;
+use pathscope_peers::peer::KnownBy;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
@@ -120,7 +120,8 @@ impl ServerKind<'_> {
 
 impl Servers for ServerKind<'_> {
     fn have_probes(&self, hosts: &[String]) -> Result<bool, Refusal> {
-        Ok(self.of(hosts)?.control() == Control::Connection)
+        // Others know a connection by nothing that would tell that it is a probe.
+        Ok(self.of(hosts)?.known_by() == KnownBy::Seat)
     }
 
     fn ping_bytes(&self, host: &str) -> Result<Option<Bytes>, Refusal> {

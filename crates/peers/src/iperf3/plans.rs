@@ -173,12 +173,21 @@ pub(super) fn granted(
     };
     let cpus = parameters.server_affinity.and_then(|cpu| u32::try_from(cpu).ok());
     let extent = Extent::DurationNs(duration);
+    let block = parameters.len.unwrap_or(BLOCK);
+    // What this end alone sends ends with the sum, of which each connection has a share: beyond it nothing is to be on its way.
+    let all = parameters.num.max(parameters.blockcount.saturating_mul(block));
+    let ends_with_sum = all > 0 && pattern == Pattern::Pull && parameters.omit == 0;
+    let of_streams = if ends_with_sum {
+        Extent::TransferBytes(Bytes(all.div_ceil(u64::from(connections.max(1)))))
+    } else {
+        extent
+    };
     let plan: Plan = match parameters.carrier {
         Carrier::Tcp | Carrier::Sctp => GoodputPlan {
             pattern,
             connections,
-            extent,
-            buffer_bytes: Bytes(parameters.len.unwrap_or(BLOCK)),
+            extent: of_streams,
+            buffer_bytes: Bytes(block),
             push_bytes: Bytes(1 << 20),
             pull_bytes: Bytes(1 << 20),
             rate_bps: rate,

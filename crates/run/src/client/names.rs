@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use pathscope_core::id::Token;
 use pathscope_peers::dialogue::ClientDialogue;
-use pathscope_peers::peer::Peer;
+use pathscope_peers::peer::{KnownBy, Peer};
 
 use super::ClientRun;
 use super::one::{CONNECT_WITHIN, Leaving, take_leave};
@@ -20,6 +20,14 @@ impl ClientRun<'_> {
         // Words that lead to the same addresses need no asking.
         if self.company.is_some() || self.targets.iter().all(|name| *name == self.targets[0]) {
             return Ok(());
+        }
+        if P::KNOWN_BY != KnownBy::Seat {
+            return Err(RunError::Usage(format!(
+                "{} servers do not say which of several names are theirs: several servers are measured at once by one test, which \
+                 nothing follows (--repeat, --sweep, --find-rate, --interleave-with) and which writes no samples; start a run for each, \
+                 or leave that out",
+                P::NAME
+            )));
         }
         let mut known: Option<(SocketAddr, Token)> = None;
         for name in &self.targets {

@@ -546,10 +546,15 @@ impl<'scope> Serving<'scope> {
             let answer = match self.challenger.hear(datagram.remote, said, clock::now()) {
                 DatagramHeard::Nothing => continue,
                 DatagramHeard::Answer(answer) => answer,
-                DatagramHeard::Joins(answer) => match called_at(socket, &datagram) {
-                    Some(local) if self.sessions.take_call(local, datagram.remote) => answer,
-                    _ => continue,
-                },
+                DatagramHeard::Joins(answer) => {
+                    if let Some(at) = called_at(socket, &datagram) {
+                        let Datagram { remote, local, .. } = datagram;
+                        // What is lost is asked for again, by clients that do.
+                        let tell = || drop(datagrams::send(socket, &answer, remote, local));
+                        self.sessions.take_call(at, remote, tell);
+                    }
+                    continue;
+                }
                 DatagramHeard::Claimed(claim) => {
                     let decided = called_at(socket, &datagram)
                         .map_or(Err(SeatRefusal::NoRoom), |local| {

@@ -68,20 +68,22 @@ impl Setups {
         }
     }
 
-    /// A datagram asks for a seat that came from there to here. Whether there is one: its test hears of it, the first time.
-    pub fn join(&mut self, local: SocketAddr, remote: SocketAddr) -> bool {
+    /// A datagram asks for a seat that came from there to here. Where there is one, it is told so, and its test hears of it, the first time. In
+    /// this order: a client takes what comes first for the answer, and what a test sends must not be that.
+    pub fn join(&mut self, local: SocketAddr, remote: SocketAddr, tell: impl FnOnce()) {
         let queue = self.of.get_mut(&remote.ip());
-        let Some(setup) = queue.and_then(VecDeque::front_mut) else { return false };
-        if setup.came.contains(&remote) {
-            return true;
-        }
+        let Some(setup) = queue.and_then(VecDeque::front_mut) else { return };
+        // Once the last has come, the test begins: what is repeated then gets no answer.
         if setup.missing == 0 {
-            return false;
+            return;
+        }
+        tell();
+        if setup.came.contains(&remote) {
+            return;
         }
         setup.missing -= 1;
         setup.came.push(remote);
         setup.inbox.post(SessionMessage::Called { local, remote });
-        true
     }
 
     /// When a test has had its turn for so long that others are not to wait for it.
@@ -125,9 +127,9 @@ impl Sessions {
         lock(&self.state).setups.leave(address, token, clock::now());
     }
 
-    /// A datagram flow calls that says nothing of its test. Whether it has a place.
-    pub fn take_call(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        lock(&self.state).setups.join(local, remote)
+    /// A datagram flow calls that says nothing of its test. It is told where it has a place.
+    pub fn take_call(&self, local: SocketAddr, remote: SocketAddr, tell: impl FnOnce()) {
+        lock(&self.state).setups.join(local, remote, tell);
     }
 
     /// Ends tests that keep others of their address waiting, and says when to look again.
@@ -177,17 +179,32 @@ mod tests {
         let ((is_first, one), (is_second, other)) =
             (enter(&mut setups, 1, 2, 0), enter(&mut setups, 2, 1, 1));
         assert!(is_first && !is_second);
-        let mut join =
-            |port: u16| setups.join(address(LOCAL), address(&format!("192.0.2.1:{port}")));
-        assert_eq!([7, 7, 8, 9, 8].map(&mut join), [true, true, true, false, true]);
-        assert!(!setups.join(address(LOCAL), address("192.0.2.2:7")), "nobody waits for those");
-        assert_eq!((heard(&one), heard(&other)), (vec!["7".to_owned(), "8".to_owned()], vec![]));
+        let answers = |setups: &mut Setups, from: &str, session: &InboxReader| {
+            let mut is_told = false;
+            setups.join(address(LOCAL), address(from), || {
+                is_told = true;
+                let heard = heard(session);
+                assert!(heard.is_empty(), "it is told before its test hears of it: {heard:?}");
+            });
+            is_told
+        };
+        let mut told = Vec::new();
+        for port in [7, 7, 8, 9, 8] {
+            let is_told = answers(&mut setups, &format!("192.0.2.1:{port}"), &one);
+            told.push((is_told, heard(&one).concat()));
+        }
+        let told: Vec<(bool, &str)> =
+            told.iter().map(|(is, heard)| (*is, heard.as_str())).collect();
+        assert_eq!(told, [(true, "7"), (true, ""), (true, "8"), (false, ""), (false, "")]);
+        assert!(!answers(&mut setups, "192.0.2.2:7", &one), "nobody waits for those");
+        assert!(heard(&other).is_empty());
         let ip = address("192.0.2.1:1").ip();
         setups.leave(ip, Token([1; 16]), at(5));
-        assert!(setups.join(address(LOCAL), address("192.0.2.1:9")));
-        assert_eq!(heard(&other), ["turn", "9"]);
+        assert_eq!(heard(&other), ["turn"]);
+        assert!(answers(&mut setups, "192.0.2.1:9", &other));
+        assert_eq!(heard(&other), ["9"]);
         setups.leave(ip, Token([2; 16]), at(6));
-        assert!(setups.of.is_empty() && !setups.join(address(LOCAL), address("192.0.2.1:9")));
+        assert!(setups.of.is_empty() && !answers(&mut setups, "192.0.2.1:9", &other));
     }
 
     #[test]
