@@ -177,6 +177,7 @@ pub const KINDS: &[Kind] = &[
             Public {
                 to: "modes::foreign",
                 items: &[
+                    "datagrams::GROUP",
                     "goodput::GROUP",
                     "latency::Durations",
                     "latency::KeptPings",
@@ -220,6 +221,22 @@ pub const KINDS: &[Kind] = &[
                     "goodput::GoodputPlan",
                     "goodput::Iterations",
                     "media::MediaArgs",
+                ],
+            },
+            Public {
+                to: "peers::iperf3",
+                items: &[
+                    "Plan::Datagrams",
+                    "Plan::Goodput",
+                    "datagrams::DatagramFlowFacts",
+                    "datagrams::DatagramsPlan",
+                    "datagrams::DatagramsReport",
+                    "datagrams::Offload",
+                    "goodput::GoodputPlan",
+                    "goodput::Iterations",
+                    "goodput::Pace",
+                    "goodput::Shape",
+                    "goodput::Shutdown",
                 ],
             },
             Public {

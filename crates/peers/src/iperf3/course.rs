@@ -9,7 +9,7 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::deadlines::QUIET;
 use super::parameters::Parameters;
-use super::reports::Sent;
+use super::sent::Sent;
 
 /// A test under way.
 #[derive(Debug)]

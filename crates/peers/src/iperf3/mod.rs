@@ -33,6 +33,7 @@ mod parameters;
 mod plans;
 mod reports;
 mod results;
+mod sent;
 mod server;
 mod states;
 mod words;

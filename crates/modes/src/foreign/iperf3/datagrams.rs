@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::streams::told;
 use super::{Document, Read, Way};
-use crate::datagrams;
 
 /// What is known of one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +22,7 @@ struct Counts {
 }
 
 pub(super) fn read(document: &Document) -> Read {
-    let group = &datagrams::figures::GROUP;
+    let group = &crate::datagrams::figures::GROUP;
     let (mut figures, mut over_time, mut summary) = (Vec::new(), Vec::new(), json!({}));
     let mut unknown = Vec::new();
     for way in document.ways() {
