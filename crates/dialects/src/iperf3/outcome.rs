@@ -66,10 +66,13 @@ pub(super) fn of_both(
     measured: Option<&Measurement>,
 ) -> Vec<Outcome> {
     let shape = &streams.shape;
+    // A server leaves a warm-up out where it does nothing but receive: all else that it says is of the whole test.
+    let leaves_out = streams.all.iter().all(|stream| stream.sends);
+    let omit_ns = if leaves_out { shape.omit_ns } else { 0 };
     let outcome = |stream: &Stream| {
         let own = here(stream, shape);
         let Some(measured) = measured else { return own };
-        let mut there = there(stream, shape, block_bytes, measured);
+        let mut there = there(stream, omit_ns, block_bytes, measured);
         match own {
             Outcome { sent: Some(sent), .. } => {
                 if let (Some(there), Some(mine)) = (&mut there, sent.datagrams) {
@@ -111,9 +114,9 @@ fn lost_here(received: &mut Half, stream: &Stream, measured: &Measurement) {
 }
 
 /// What the other end said of it.
-fn there(stream: &Stream, shape: &Shape, block_bytes: u64, measured: &Measurement) -> Option<Half> {
+fn there(stream: &Stream, omit_ns: u64, block_bytes: u64, measured: &Measurement) -> Option<Half> {
     let server = measured.server.as_ref()?;
-    let time_ns = server.elapsed_ns.saturating_sub(shape.omit_ns);
+    let time_ns = server.elapsed_ns.saturating_sub(omit_ns);
     if let Some(report) = &server.goodput {
         let facts = report.flows.iter().find(|facts| facts.flow.0 == stream.flow)?;
         let bytes = if stream.sends { facts.received_bytes } else { facts.sent_bytes };
