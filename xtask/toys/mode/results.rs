@@ -57,7 +57,7 @@ impl Results for ToyPlan {
         let server = ends.of_server();
         let wrong = server.filter(|server| !is_right(server)).map(told);
         let right = server.map(told).unwrap_or_default();
-        vec![checks::of_ends(ToyCheck::InTurn, wrong, checks::unknown_data(ends), right)]
+        vec![checks::of_ends(ToyCheck::InTurn, wrong, checks::unknown_data(ends, (true, true)), right)]
     }
 
     fn caveats(&self, summary: &ToySummary, _: &Ends<'_, Self>) -> Vec<Caveat> {
