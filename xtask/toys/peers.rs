@@ -176,7 +176,7 @@ fn a_server_that_was_not_told_what_they_run_refuses_them() {
     let ((_, failure), lines) = served_as_told(COOKIE.0, Vec::new(), run);
     let failure = failure.expect("its connection was closed");
     assert!(failure.contains("flow 0 was not set up"), "{failure}");
-    let told = "it was not told which test such clients run";
+    let told = "cookie toy clients are not served here; add cookie toy to --accept";
     assert!(lines.len() == 1 && lines[0].contains(told), "{lines:?}");
 }
 
