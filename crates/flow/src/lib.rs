@@ -21,4 +21,4 @@ pub use machine::{
 };
 pub use session::{Credentials, Dialogue, Group, GroupId, Input, Output, Resumed, Transport};
 pub use split::Split;
-pub use want::{Close, RecvWant, SendWant, Want};
+pub use want::{Close, RecvWant, SendWant, Want, Weigh};

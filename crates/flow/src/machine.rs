@@ -190,6 +190,9 @@ pub enum Event {
         /// How many.
         bytes: u64,
     },
+    /// Another flow of the same worker asks what all hold ([`Weigh::All`](crate::Weigh::All)): who has to know what it holds at that moment
+    /// asks now.
+    Weighing,
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),
     /// This end is to say at once what it has received: the other end says what it sent only then. What still comes is taken, and is

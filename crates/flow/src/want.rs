@@ -20,8 +20,8 @@ pub struct Want {
     pub wake: Option<Tick>,
     /// How to close, once: after it the flow sends nothing.
     pub close: Option<Close>,
-    /// To be told at once, by [`Event::Held`](crate::Event::Held), what has come and waits to be received.
-    pub weigh: bool,
+    /// To be told at once what has come and waits to be received.
+    pub weigh: Weigh,
 }
 
 impl Want {
@@ -32,8 +32,20 @@ impl Want {
         recv: RecvWant::Nothing,
         wake: None,
         close: None,
-        weigh: false,
+        weigh: Weigh::Nothing,
     };
+}
+
+/// Of which flows it is to be told what has come and was not received yet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Weigh {
+    /// Of none.
+    Nothing,
+    /// Of this one, by [`Event::Held`](crate::Event::Held).
+    This,
+    /// Of this one, and every other flow of the worker hears [`Event::Weighing`](crate::Event::Weighing), so that it can ask at the
+    /// same time.
+    All,
 }
 
 /// What a flow wants to send.

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_flow::{Event, Machine};
+use pathscope_flow::{Event, Machine, Weigh};
 
 use super::{EventLoop, Slot, SlotState, Wire};
 use crate::SystemCalls;
@@ -169,7 +169,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     #[cold]
     pub(super) fn lands_first(&mut self, place: usize) -> bool {
         let slot = &mut self.slots[place];
-        if !slot.want.weigh || !slot.is_receiving() {
+        if slot.want.weigh == Weigh::Nothing || !slot.is_receiving() {
             return false;
         }
         slot.state = SlotState::Landing;

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Batches, ClockNeed, Machine, Phase, Transport};
+use pathscope_flow::{Batches, ClockNeed, Event, Machine, Phase, Transport, Weigh};
 use pathscope_os::cpus::{self, ThreadUsage};
 use pathscope_os::{Waker, memory};
 
@@ -318,11 +318,25 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     #[inline]
     fn carry_out(&mut self, place: usize) {
         let slot = &mut self.slots[place];
+        let weighs_all = slot.want.weigh == Weigh::All;
         slot.carry_out(&mut self.shared, self.medium.transport, self.now);
         if let Some(due) = slot.timer_change() {
             self.timers.set(place, due);
         }
         self.announce(place);
+        if weighs_all {
+            self.have_others_weighed(place);
+        }
+    }
+
+    /// Has each other flow ask at once what it holds, if it wants to know.
+    #[cold]
+    fn have_others_weighed(&mut self, asking: usize) {
+        for place in 0..self.slots.len() {
+            if place != asking && self.slots[place].state == SlotState::Live {
+                self.notify(place, Event::Weighing);
+            }
+        }
     }
 
     /// Tells the session of a change of phase.

@@ -2,7 +2,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want};
+use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want, Weigh};
 use pathscope_os::Socket;
 
 use super::numbers::Numbers;
@@ -230,7 +230,7 @@ impl<M: Machine> Slot<M> {
     /// Tells the flow at once what it asked for, and closes as it says.
     #[inline]
     pub fn carry_out(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
-        if self.want.weigh {
+        if self.want.weigh != Weigh::Nothing {
             self.weigh(shared, now);
         }
         if let Some(close) = self.want.close {

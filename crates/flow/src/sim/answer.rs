@@ -8,7 +8,7 @@ use super::pipe::{ECONNRESET, Pipe};
 use super::site::Site;
 use super::transit::Listener;
 use super::world::{EndKey, Happening, PipeKey};
-use crate::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport};
+use crate::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Weigh};
 
 impl<M: Machine> Site<'_, M> {
     /// Asks the machine what it wants, and does what needs no bytes.
@@ -25,11 +25,15 @@ impl<M: Machine> Site<'_, M> {
 
     /// Tells the machine what has come and was not received yet, if it asks.
     fn weigh(&mut self) {
-        if self.end.want.weigh {
+        let weigh = self.end.want.weigh;
+        if weigh != Weigh::Nothing {
             let (now, from) = (self.now(), self.key.role.peer());
             let bytes = self.lanes.iter().map(|lane| lane[from].unread_bytes() as u64).sum();
             self.end.machine.event(self.shared, Event::Held { bytes }, now);
             self.end.want = self.end.machine.want(self.shared, now);
+        }
+        if weigh == Weigh::All {
+            self.world.at(self.world.now, Happening::Weigh(self.key));
         }
     }
 

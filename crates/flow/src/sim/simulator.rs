@@ -197,6 +197,12 @@ impl<A: Machine, B: Machine> Sim<A, B> {
                 self.at_end(end, |site| site.break_lane(lane, errno));
             }
             Happening::Tell { end, event } => self.at_end(end, |site| site.tell(event)),
+            Happening::Weigh(EndKey { flow: asking, role }) => {
+                let flows = (0..self.wires.len()).map(|flow| FlowId(flow as u32));
+                for flow in flows.filter(|flow| *flow != asking) {
+                    self.at_end(EndKey { flow, role }, |site| site.tell(Event::Weighing));
+                }
+            }
             Happening::Wake(end) => self.at_end(end, |site| site.disarm()),
             Happening::Land(end) => self.world.make_ready(end),
             Happening::Resume => {}

@@ -66,6 +66,8 @@ pub(super) enum Happening {
     Break { end: EndKey, lane: Lane, errno: i32 },
     /// A machine is told of something.
     Tell { end: EndKey, event: Event },
+    /// Every other flow of this end's process is to say whether it wants to be weighed.
+    Weigh(EndKey),
     /// A timer is due.
     Wake(EndKey),
     /// It may be told what came of a send.

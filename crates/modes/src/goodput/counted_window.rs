@@ -4,8 +4,13 @@
 //! took yet, and bytes that the kernel keeps until what was lost before them has come again. So the window opens at a time
 //! at which the kernel is asked what it holds, and so many bytes are left out of what is received from then on.
 //!
+//! Without a warm-up the first receive of any flow opens the window of all. Flows whose first bytes had come by then, as they have where
+//! this end begins late, are asked at that moment, too.
+//!
 //! In a run of stated duration it closes when that is over. What had left by then and comes later is received and compared,
 //! and not counted: a stream that lost its last packets may wait for a timer longer than the run took.
+
+use pathscope_flow::Weigh;
 
 use crate::load::{ReceiveWindow, Stage};
 
@@ -26,13 +31,26 @@ pub(super) struct CountedWindow {
     bytes: u64,
     /// Bytes that had come when it opened and are still to be received. A kernel counts them in 32 bits.
     from_before: u32,
-    /// What the window of all flows counts of this one beyond that, where it had opened before.
+    /// Of those, bytes that had come when the window of all flows opened, where that had opened before.
+    from_before_all: u32,
+    /// What the window of all flows counts of this one beyond what this one's does.
     more_for_all: u32,
     /// How often something right came, in the window or not.
-    pub receives: u32,
+    pub receives: u16,
     stage: Stage,
-    /// Whether the window of all flows opened with this one's.
-    opened_for_all: bool,
+    beside: Beside,
+}
+
+/// What is known of one flow's part beside the window of all flows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Beside {
+    /// Nothing: that of all opens before this one's, if it has.
+    #[default]
+    Unknown,
+    /// It opens with this one's.
+    Together,
+    /// It opened before, and it is known what had come of this one by then.
+    Weighed,
 }
 
 impl CountedWindow {
@@ -58,7 +76,7 @@ impl CountedWindow {
         since_start: u64,
         (all, planned): (&mut ReceiveWindow, Planned),
     ) {
-        self.receives = self.receives.saturating_add(u32::from(bytes > 0));
+        self.receives = self.receives.saturating_add(u16::from(bytes > 0));
         if since_start > planned.closes_ns {
             self.close(planned.closes_ns, all);
         }
@@ -66,7 +84,9 @@ impl CountedWindow {
             Stage::Open => bytes.min(u64::from(self.from_before)),
             Stage::Shut if planned.opens_ns == 0 => {
                 self.stage = Stage::Opening;
-                self.opened_for_all = all.first_ns.is_none();
+                if all.first_ns.is_none() {
+                    self.beside = Beside::Together;
+                }
                 self.first_ns = since_start;
                 bytes
             }
@@ -77,12 +97,14 @@ impl CountedWindow {
         if self.stage == Stage::Open {
             self.from_before -= before as u32;
         }
-        if self.opened_for_all {
+        if self.beside == Beside::Together {
             all.record(bytes - before, since_start);
         } else {
-            let before = u32::try_from(before).unwrap_or(u32::MAX);
-            self.more_for_all = self.more_for_all.saturating_add(before);
-            all.record(bytes, since_start);
+            let before_all = before.min(u64::from(self.from_before_all));
+            self.from_before_all -= before_all as u32;
+            let more = u32::try_from(before - before_all).unwrap_or(u32::MAX);
+            self.more_for_all = self.more_for_all.saturating_add(more);
+            all.record(bytes - before_all, since_start);
         }
     }
 
@@ -100,25 +122,53 @@ impl CountedWindow {
         (self.stage == Stage::Shut && planned.opens_ns > 0).then_some(planned.opens_ns)
     }
 
-    /// Whether it is time to ask what has come.
-    pub fn is_to_be_weighed(&self, since_start: u64, planned: Planned) -> bool {
-        self.stage == Stage::Opening || self.opens_at(planned).is_some_and(|at| since_start >= at)
+    /// Whose flows it is time to ask what has come: `started_ns` is when this one began.
+    pub fn weigh(
+        &self,
+        since_start: u64,
+        started_ns: u64,
+        (all, planned): (&ReceiveWindow, Planned),
+    ) -> Weigh {
+        let is_time = self.opens_at(planned).is_some_and(|at| since_start >= at);
+        match self.stage {
+            // It opens that of all.
+            Stage::Opening if self.beside == Beside::Together => Weigh::All,
+            Stage::Opening => Weigh::This,
+            Stage::Shut if is_time || self.is_behind(started_ns, all, planned) => Weigh::This,
+            _ => Weigh::Nothing,
+        }
     }
 
-    /// So many bytes have come that were not received yet: it opens now, without them.
+    /// Whether the window of all has opened by what came on another flow, while nothing of this one's had been received: some of that may
+    /// have come before.
+    fn is_behind(&self, started_ns: u64, all: &ReceiveWindow, planned: Planned) -> bool {
+        let began_before = all.first_ns.is_some_and(|first_ns| started_ns <= first_ns);
+        self.stage == Stage::Shut
+            && planned.opens_ns == 0
+            && began_before
+            && self.beside == Beside::Unknown
+    }
+
+    /// So many bytes have come that were not received yet: it opens now, without them, or the window of all has.
     pub fn weighed(
         &mut self,
         held: u64,
         since_start: u64,
         (all, planned): (&mut ReceiveWindow, Planned),
     ) {
-        if matches!(self.stage, Stage::Open | Stage::Closed) {
-            return;
+        let held = u32::try_from(held).unwrap_or(u32::MAX);
+        match self.stage {
+            Stage::Open | Stage::Closed => return,
+            Stage::Shut if planned.opens_ns == 0 => {
+                (self.from_before_all, self.beside) = (held, Beside::Weighed);
+                return;
+            }
+            Stage::Shut | Stage::Opening => {}
         }
         self.stage = Stage::Open;
-        self.from_before = u32::try_from(held).unwrap_or(u32::MAX);
+        self.from_before = held;
         if planned.opens_ns > 0 {
-            self.opened_for_all = true;
+            self.beside = Beside::Together;
             self.first_ns = since_start;
             // What is received from then on is in it, and a flow that is slow to begin gains nothing by that.
             all.first_ns.get_or_insert(since_start);
@@ -138,9 +188,8 @@ mod tests {
     fn after_a_warm_up_what_had_come_is_left_out_whenever_it_is_received() {
         let (mut counted, mut all) = (CountedWindow::default(), ReceiveWindow::default());
         counted.record(1_000, 90, (&mut all, after(100)));
-        assert!(
-            !counted.is_to_be_weighed(99, after(100)) && counted.is_to_be_weighed(100, after(100))
-        );
+        let weigh = |at| counted.weigh(at, 0, (&all, after(100)));
+        assert_eq!([weigh(99), weigh(100)], [Weigh::Nothing, Weigh::This]);
         assert_eq!(counted.opens_at(after(100)), Some(100));
         // Received before it was asked: that was before the window, too.
         counted.record(500, 101, (&mut all, after(100)));
@@ -157,20 +206,47 @@ mod tests {
     #[test]
     fn without_one_the_first_receive_opens_it_and_what_waits_behind_is_left_out() {
         let mut all = ReceiveWindow::default();
-        let mut flows = [CountedWindow::default(), CountedWindow::default()];
-        for (flow, held, at) in [(0, 2_000, 10), (1, 50, 20)] {
+        let mut flows: [CountedWindow; 3] = Default::default();
+        let weigh = |flow: &CountedWindow, started, at, all: &ReceiveWindow| {
+            flow.weigh(at, started, (all, after(0)))
+        };
+        assert_eq!(weigh(&flows[1], 0, 9, &all), Weigh::Nothing, "nothing has come");
+        flows[0].record(100, 10, (&mut all, after(0)));
+        // Who opens the window of all has the others asked as well, for what they hold now may have come before.
+        assert_eq!(weigh(&flows[0], 0, 10, &all), Weigh::All);
+        flows[0].weighed(2_000, 10, (&mut all, after(0)));
+        assert_eq!(weigh(&flows[1], 10, 10, &all), Weigh::This);
+        flows[1].weighed(70, 10, (&mut all, after(0)));
+        assert_eq!(weigh(&flows[1], 0, 10, &all), Weigh::Nothing, "once");
+        // What comes of a connection that began later came later.
+        assert_eq!(weigh(&flows[2], 11, 20, &all), Weigh::Nothing);
+        for (flow, held, at) in [(1, 50, 20), (2, 5, 25)] {
             flows[flow].record(100, at, (&mut all, after(0)));
-            assert!(flows[flow].is_to_be_weighed(at, after(0)));
+            assert_eq!(weigh(&flows[flow], 0, at, &all), Weigh::This, "of its own");
             flows[flow].weighed(held, at, (&mut all, after(0)));
-            assert!(!flows[flow].is_to_be_weighed(at, after(0)));
+            assert_eq!(weigh(&flows[flow], 0, at, &all), Weigh::Nothing);
         }
         flows[0].record(3_000, 30, (&mut all, after(0)));
         flows[1].record(80, 40, (&mut all, after(0)));
+        flows[2].record(80, 41, (&mut all, after(0)));
         let of = |flow: &CountedWindow| (flow.window().first_ns, flow.window().bytes);
-        assert_eq!((of(&flows[0]), of(&flows[1])), ((Some(10), 1_000), (Some(20), 30)));
-        // All of what the second received came after the window of all had opened.
-        assert_eq!((all.first_ns, all.last_ns, all.bytes), (Some(10), Some(40), 1_180));
-        assert_eq!(flows.map(|flow| flow.for_all()), [1_000, 180]);
+        let windows = flows.each_ref().map(of);
+        assert_eq!(windows, [(Some(10), 1_000), (Some(20), 30), (Some(25), 75)]);
+        // Of the second 70 had come before the window of all, of the third nothing.
+        assert_eq!(flows.each_ref().map(CountedWindow::for_all), [1_000, 110, 180]);
+        assert_eq!((all.first_ns, all.last_ns, all.bytes), (Some(10), Some(41), 1_290));
+    }
+
+    #[test]
+    fn of_bytes_that_had_come_for_all_those_behind_its_first_receive_are_left_out_too() {
+        let mut all = ReceiveWindow { first_ns: Some(5), last_ns: Some(5), bytes: 0 };
+        let mut flow = CountedWindow::default();
+        flow.weighed(150, 5, (&mut all, after(0)));
+        // 30 of 180 that wait behind the first have come since.
+        flow.record(100, 10, (&mut all, after(0)));
+        flow.weighed(80, 10, (&mut all, after(0)));
+        flow.record(200, 20, (&mut all, after(0)));
+        assert_eq!((flow.window().bytes, flow.for_all(), all.bytes), (120, 150, 150));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    ClockNeed, Close, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Want,
+    ClockNeed, Close, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Want, Weigh,
 };
 
 use super::counted_window::CountedWindow;
@@ -132,6 +132,12 @@ impl Receiver {
         shared.conventions.payload.first_wrong(self.key, place, bytes).is_some()
     }
 
+    /// Whose flows it is time to ask what has come.
+    fn weigh(&self, shared: &GoodputShared, now: Tick) -> Weigh {
+        let windows = (&shared.window, shared.planned);
+        self.counted.weigh(shared.since_start(now), self.start_ns, windows)
+    }
+
     /// What may be taken now.
     fn appetite(&self, shared: &GoodputShared) -> RecvWant {
         if !self.is_started() || self.is_done() || self.closed || self.error.is_some() {
@@ -145,7 +151,7 @@ impl Receiver {
 
     /// Whether it took too few receives for a rate.
     pub fn is_brief(&self) -> bool {
-        self.counted.receives < FEWEST_RECEIVES
+        u32::from(self.counted.receives) < FEWEST_RECEIVES
     }
 
     /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
@@ -279,8 +285,7 @@ impl Machine for Receiver {
         }
         let recv = self.appetite(shared);
         let receives = recv != RecvWant::Nothing;
-        let weigh =
-            receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.planned);
+        let weigh = if receives { self.weigh(shared, now) } else { Weigh::Nothing };
         let opens_at = self.counted.opens_at(shared.planned).filter(|_| receives);
         let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
         let is_awaited =

@@ -8,7 +8,7 @@ use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, FlowDatagrams, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Shared, Totals, Want,
+    Shared, Totals, Want, Weigh,
 };
 
 use super::consent::Consent;
@@ -198,7 +198,10 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> StreamFlow<S, R> {
             send,
             recv: if hears { RecvWant::Any } else { RecvWant::Nothing },
             wake: (wake != Tick::NEVER).then_some(wake),
-            weigh: self.receiver.as_ref().is_some_and(|half| half.weighs()),
+            weigh: match self.receiver.as_ref() {
+                Some(half) if half.weighs() => Weigh::This,
+                _ => Weigh::Nothing,
+            },
             ..Want::NOTHING
         })
     }

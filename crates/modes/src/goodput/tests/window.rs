@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
-use crate::load::{Extent, FlowReceived, NoFairness, Pattern, RateSums};
+use crate::load::{Extent, FlowReceived, NoFairness, Pattern, RateSums, ReceiveWindow};
 use crate::results::Presents;
 
 const RATE: u64 = 100_000_000;
@@ -21,33 +21,42 @@ fn link() -> Conditions {
     Conditions::over(Link::new(125_000).at_rate(BitRate(RATE)).with_buffers(1 << 20, 4 << 20))
 }
 
-fn pushed(extent: Extent, warm_up_ms: u64, pauses: &[(u64, u64)]) -> Goodput {
+/// Each connection over a link of its own.
+fn pushed(connections: u32, extent: Extent, warm_up_ms: u64, pauses: &[(u64, u64)]) -> Goodput {
     let warm_up_ns = Period::from_millis(warm_up_ms);
-    let plan = GoodputPlan { warm_up_ns, ..plan(Pattern::Push, extent) };
+    let plan = GoodputPlan { connections, warm_up_ns, ..plan(Pattern::Push, extent) };
     let mut sim = sim(&plan, link());
     for &(at_us, for_us) in pauses {
         let pause = Action::Pause { role: Role::Server, for_ns: for_us * 1_000 };
         sim.at(Tick::from_nanos(at_us * 1_000), pause);
     }
     let outcome = sim.run(LATE);
-    agreed(&sim, FLOW, &outcome);
+    for flow in (0..connections).map(FlowId) {
+        agreed(&sim, flow, &outcome);
+    }
     sim
 }
 
-/// By how much more than the link carries in it was counted in the window of the flow, and in that of all.
-fn excess(sim: &mut Goodput) -> [f64; 2] {
-    let windows = [sim.server(FLOW).receiver.counted.window(), sim.server_shared().window];
-    windows.map(|window| {
+/// By how much more than their links carry in it was counted in the windows of the flows, and in that of all.
+fn excess(sim: &mut Goodput, connections: u32) -> Vec<f64> {
+    let of = |window: ReceiveWindow, links: u32| {
         let most = RATE as f64 / 8e9 * window.length_ns() as f64 + SEGMENT;
-        window.bytes as f64 - most
-    })
+        window.bytes as f64 - most * f64::from(links)
+    };
+    let flows: Vec<_> = (0..connections).map(|flow| &sim.server(FlowId(flow)).receiver).collect();
+    let sum: u64 = flows.iter().map(|flow| flow.counted.for_all()).sum();
+    let mut excess: Vec<_> = flows.iter().map(|flow| of(flow.counted.window(), 1)).collect();
+    let all = sim.server_shared().window;
+    assert_eq!(all.bytes, sum, "what all count is what each brought");
+    excess.push(of(all, connections));
+    excess
 }
 
 #[test]
 fn what_waited_when_the_warm_up_ended_is_not_in_the_window() {
     // What comes from 70 to 130 ms is received at once at 130 ms; the warm-up ends at 100.
-    let mut sim = pushed(Extent::DurationNs(Period::from_secs(1)), 100, &[(70_000, 60_000)]);
-    let excess = excess(&mut sim);
+    let mut sim = pushed(1, Extent::DurationNs(Period::from_secs(1)), 100, &[(70_000, 60_000)]);
+    let excess = excess(&mut sim, 1);
     assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
     let goodput = sim.server(FLOW).receiver.counted.window().goodput_bps().expect("many receives");
     assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
@@ -55,11 +64,14 @@ fn what_waited_when_the_warm_up_ended_is_not_in_the_window() {
 
 #[test]
 fn what_waited_behind_the_first_receive_is_not_in_the_window() {
-    let mut sim = pushed(transfer(5_000_000), 0, &[(0, 60_000)]);
-    let excess = excess(&mut sim);
-    assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
-    let goodput = sim.server(FLOW).receiver.counted.window().goodput_bps().expect("many receives");
-    assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
+    for connections in [1, 2, 100] {
+        let mut sim = pushed(connections, transfer(5_000_000), 0, &[(0, 60_000)]);
+        let excess = excess(&mut sim, connections);
+        assert!(excess.iter().all(|&excess| excess <= 0.0), "{connections}: {excess:?}");
+        let goodput = sim.server_shared().window.goodput_bps().expect("many receives");
+        let least = RATE as f64 * 0.99 * f64::from(connections);
+        assert!(goodput > least, "{connections}: {goodput}: nothing else is left out");
+    }
 }
 
 #[test]
@@ -89,6 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn no_more_is_counted_than_the_link_carried(
+        connections in 1_u32..9,
         warm_up_ms in prop_oneof![Just(0_u64), 1_u64..100],
         pauses in prop::collection::vec((0_u64..250_000, 0_u64..60_000), 0..4),
         is_timed: bool,
@@ -98,8 +111,8 @@ proptest! {
         } else {
             transfer(2_500_000)
         };
-        let mut sim = pushed(extent, warm_up_ms, &pauses);
-        let excess = excess(&mut sim);
+        let mut sim = pushed(connections, extent, warm_up_ms, &pauses);
+        let excess = excess(&mut sim, connections);
         prop_assert!(excess.iter().all(|&excess| excess <= 0.0), "{:?}", excess);
     }
 }
