@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
+use crate::conventions::Framing;
 use crate::limits::{self, PlanError};
 use crate::mode::Flows;
 use crate::registry::{Plan, ProbePlan};
@@ -79,6 +80,11 @@ impl Test {
     pub fn validate(&self) -> Result<(), PlanError> {
         limits::in_range("--report-every", self.report_every_ns, &limits::REPORT_EVERY)?;
         self.plans().try_for_each(|plan| plan.validate())
+    }
+
+    /// Whether this can be run with a peer that lays datagrams out so.
+    pub fn fits(&self, framing: Framing) -> Result<(), PlanError> {
+        self.plans().try_for_each(|plan| plan.fits(framing))
     }
 
     /// Whether lanes of its flows may come late, go, and come back from another address.

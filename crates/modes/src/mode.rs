@@ -10,6 +10,7 @@ use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::{Batches, Transport};
 
+use crate::conventions::Framing;
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
 use crate::offered::{Offered, PingSizes};
@@ -116,6 +117,11 @@ impl<'plan> Asks<'plan> {
 pub trait Mode: Debug {
     /// Whether it can be run. Holds for what was typed here and for what a stranger sends.
     fn validate(&self) -> Result<(), PlanError>;
+
+    /// Whether its datagrams have room for what stands before their data where they are laid out so.
+    fn fits(&self, _framing: Framing) -> Result<(), PlanError> {
+        Ok(())
+    }
 
     /// Its flows.
     fn flows(&self) -> Flows;

@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period, count, counted};
+use pathscope_modes::conventions::Framing;
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::Mode;
 use pathscope_modes::registry::Plan;
@@ -260,7 +261,13 @@ impl Limits {
     /// Whether a test that a stranger proposes can be run and is within the limits. A test that states
     /// no duration is ended when the limit is reached.
     pub fn check(&self, test: &Test) -> Result<(), Refusal> {
-        test.validate().map_err(|error| Refusal::new("invalid", error.to_string()))?;
+        self.check_of(test, Framing::Own)
+    }
+
+    /// The same of one whose datagrams are laid out so.
+    pub fn check_of(&self, test: &Test, framing: Framing) -> Result<(), Refusal> {
+        let is_valid = test.validate().and_then(|()| test.fits(framing));
+        is_valid.map_err(|error| Refusal::new("invalid", error.to_string()))?;
         let flows = test.groups().iter().map(|group| u64::from(group.flows)).sum::<u64>();
         self.check_connections(flows)?;
         let durations = [test.duration_ns(), probe_duration(test)];

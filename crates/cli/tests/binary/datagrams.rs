@@ -90,10 +90,11 @@ fn the_longest_and_the_shortest_go_and_what_is_beyond_them_is_refused_with_the_r
         let [client, far] = ends(&document);
         assert_accounted(client, far, count, &ran);
     }
-    for size in [39, 65_508] {
+    // Of another tool's a datagram may be shorter.
+    for (size, least) in [(39, 40), (65_508, 16)] {
         goodput(&server, &format!("--datagram {size}"))
             .exits(2)
-            .complains(&[&format!("--datagram {size} B is out of range: 40 B to 65507 B")]);
+            .complains(&[&format!("--datagram {size} B is out of range: {least} B to 65507 B")]);
     }
     goodput(&server, "--congestion cubic").exits(2).complains(&["--congestion", "exclude"]);
 }

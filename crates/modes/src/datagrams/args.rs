@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_by_name() {
         for (words, named) in [
-            ("--datagram 39", "--datagram 39 B is out of range: 40 B to 65507 B"),
+            ("--datagram 15", "--datagram 15 B is out of range: 16 B to 65507 B"),
             ("--datagram 65508", "--datagram 65508 B is out of range"),
             ("--pattern pushpull", "--pattern pushpull"),
             ("-c 0", "--connections 0 is out of range: 1 to 1000000"),

@@ -5,12 +5,13 @@ use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::{Batches, Transport};
 
-use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
+use super::limits::{DATAGRAM, DATAGRAM_FLOWS, datagram};
 use super::{
     DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramsPlan, HEADER_BYTES,
     Offload,
 };
 use crate::arrivals::{Order, Seen};
+use crate::conventions::Framing;
 use crate::limits::{self, PlanError};
 use crate::load::{Extent, FlowReceived, Pattern};
 use crate::memory::{MemoryNeed, tallies};
@@ -38,6 +39,10 @@ impl Mode for DatagramsPlan {
         limits::cpus("--cpu", &self.client_cpus)?;
         limits::cpus("--server-cpu", &self.server_cpus)?;
         limits::name("--engine", self.engine.as_deref())
+    }
+
+    fn fits(&self, framing: Framing) -> Result<(), PlanError> {
+        limits::in_range("--datagram", self.datagram_bytes, &datagram(framing))
     }
 
     fn flows(&self) -> Flows {
