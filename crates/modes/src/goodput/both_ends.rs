@@ -81,23 +81,32 @@ pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<Disa
         })
     };
     let differs = |way: &Disagreement| {
-        let receiver = if way.is_up { server } else { client };
-        differ(receiver, way.sent_bytes, way.received_bytes)
+        let ends = if way.is_up { (client, server) } else { (server, client) };
+        differ(ends, (way.sent_bytes, way.received_bytes), 1)
     };
     pairs(client, server).flat_map(ways).filter(differs).collect()
 }
 
 /// Whether what was sent and received is not the same; of an end that said what it received while more was on its way, whether it
-/// received what nobody sent.
-pub(super) fn differ(receiver: &GoodputReport, sent: u64, received: u64) -> bool {
-    if receiver.late_bytes.is_some() { received > sent } else { received != sent }
+/// received what nobody sent. All of that of so many connections together.
+pub(super) fn differ(
+    (sender, receiver): (&GoodputReport, &GoodputReport),
+    (sent, received): (u64, u64),
+    connections: u64,
+) -> bool {
+    let uncounted = sender.uncounted_bytes.saturating_mul(connections);
+    if receiver.late_bytes.is_some() {
+        received > sent.saturating_add(uncounted)
+    } else {
+        received != sent
+    }
 }
 
 /// Connections that neither end says have failed, and of which they do not count the same.
 pub(super) fn silent_disagreements(client: &GoodputReport, server: &GoodputReport) -> u64 {
     let is_silent = |(here, there): &(&FlowFacts, &FlowFacts)| {
-        let is_same = !differ(server, here.sent_bytes, there.received_bytes)
-            && !differ(client, there.sent_bytes, here.received_bytes);
+        let is_same = !differ((client, server), (here.sent_bytes, there.received_bytes), 1)
+            && !differ((server, client), (there.sent_bytes, here.received_bytes), 1);
         !is_same && here.error.is_none() && there.error.is_none()
     };
     pairs(client, server).filter(is_silent).count() as u64

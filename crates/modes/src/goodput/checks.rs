@@ -149,13 +149,22 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     let is_same =
         client.sent_bytes == server.received_bytes && client.received_bytes == server.sent_bytes;
     let ways = [
-        (server, client.sent_bytes, server.received_bytes),
-        (client, server.sent_bytes, client.received_bytes),
+        ((client, server), (client.sent_bytes, server.received_bytes)),
+        ((server, client), (server.sent_bytes, client.received_bytes)),
     ];
-    let sums_agree = !ways.into_iter().any(|(end, sent, came)| differ(end, sent, came));
+    let connections = client.completed.saturating_add(client.failed).saturating_add(client.cut);
+    let sums_agree = !ways.into_iter().any(|(ends, counts)| differ(ends, counts, connections));
     let passed = differing.is_empty() && sums_agree;
     if passed && !is_same {
-        let on_its_way = total(ways.map(|(_, sent, received)| sent - received));
+        let beyond = total(ways.map(|(_, (sent, received))| received.saturating_sub(sent)));
+        if beyond > 0 {
+            let text = format!(
+                "{} came beyond those that the other end counts as sent: it leaves out the send that it was in when it stopped",
+                counted(beyond, "byte")
+            );
+            return Check::unknown(GoodputCheck::CountsAgree, text);
+        }
+        let on_its_way = total(ways.map(|(_, (sent, received))| sent.saturating_sub(received)));
         let text = format!(
             "{} were on their way when an end said what it had received: it is not known whether they came",
             counted(on_its_way, "byte")

@@ -23,6 +23,10 @@ pub struct GoodputReport {
     /// Where this end said what it received while more was on its way, what of that still came: in none of its other counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_bytes: Option<u64>,
+    /// On each connection at most so many bytes may have left that this end does not count as sent: those of the send that it was in when
+    /// it stopped, where its kind counts a send when that has returned. Known of the kind of peer, and said nowhere.
+    #[serde(skip)]
+    pub uncounted_bytes: u64,
     /// Flows that ended well.
     pub completed: u64,
     /// Flows that failed in the network, with wrong data, or by a breach of protocol.
