@@ -14,7 +14,7 @@ use pathscope_core::sending::SendSamples;
 use pathscope_flow::{Machine, Phase, Shared, Split, Totals};
 
 use crate::conventions::Conventions;
-use crate::load::{Acknowledged, ConnectionEnd, Connections};
+use crate::load::{Acknowledged, ConnectionEnd, Connections, Together};
 use crate::paths::PathsSeen;
 use crate::pattern::SessionKey;
 use crate::results::Results;
@@ -33,6 +33,8 @@ pub struct Begin<'a> {
     pub conventions: Conventions,
     /// The lanes that there are already, where they roam.
     pub lanes: &'a [Lane],
+    /// What the flows of its group have received, all workers together, where somebody counts that.
+    pub together: Option<&'a Together>,
 }
 
 /// Where a mode's samples go.

@@ -69,6 +69,18 @@ pub enum PeerError {
         /// In what time.
         limit: Period,
     },
+    /// The same of one that this end can do nothing about, with what a person can.
+    #[error("the {} did not {what} within {limit}; {advice}", name(*.who))]
+    Overdue {
+        /// Which end was late.
+        who: Role,
+        /// What it had to do.
+        what: &'static str,
+        /// In what time.
+        limit: Period,
+        /// What to look at, or to do.
+        advice: &'static str,
+    },
     /// It takes a connection, and says nothing to a greeting: it may be a program that waits for something else.
     #[error(
         "the server did not answer the greeting of a pathscope client within {limit}; a simpleperf server would not either (--peer simpleperf)"

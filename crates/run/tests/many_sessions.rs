@@ -213,6 +213,7 @@ impl FlowVisitor for Flows<'_> {
             conventions: Conventions::default(),
             consents: false,
             lanes: &[],
+            together: None,
         };
         let flow = |caller: &mut Caller| {
             let begin = begin(caller.credentials.expect("it is attached").token);

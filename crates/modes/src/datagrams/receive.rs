@@ -57,6 +57,8 @@ pub struct Receiver {
     /// What the sender says it sent in all.
     pub(super) total: Option<u64>,
     until: Until,
+    /// Whether all flows together have what they are to receive.
+    has_enough: bool,
 }
 
 /// Until when datagrams are awaited.
@@ -93,6 +95,7 @@ impl Receiver {
             window: FlowWindow::default(),
             total: None,
             until: Until::Told(Tick::NEVER),
+            has_enough: false,
         }
     }
 
@@ -321,6 +324,10 @@ impl Receives for Receiver {
         tally.counts.largest_buffer_bytes = tally.counts.largest_buffer_bytes.max(buffer_bytes);
         tally.expected += self.order.next_expected() - before.1;
         let right = tally.counts.received_bytes - before.0;
+        if let Some(joint) = shared.joint.as_ref().filter(|_| right > 0) {
+            let _ = joint.take(right);
+            self.has_enough |= joint.is_over();
+        }
         if right > 0 {
             let since_start = now.nanos_since(shared.started.unwrap_or(now));
             self.window.record(right, since_start, shared.opening, &mut shared.window);
@@ -343,6 +350,10 @@ impl Receives for Receiver {
 
     fn is_done(&self) -> bool {
         self.until == Until::Over
+    }
+
+    fn has_enough(&self) -> bool {
+        self.has_enough
     }
 
     /// First arrivals, whole and right.

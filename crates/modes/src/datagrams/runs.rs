@@ -38,7 +38,7 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         begin: &Begin<'_>,
         _: Option<Samples<DatagramsPlan>>,
     ) -> Self::Shared {
-        DatagramShared::new(plan, begin.role).framed(begin.conventions.framing)
+        DatagramShared::at(plan, begin.role, begin.conventions, begin.together)
     }
 
     fn begin(plan: &DatagramsPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

@@ -8,8 +8,8 @@ use pathscope_flow::Shared;
 use super::schedule::Schedule;
 use super::window::{CommonWindow, Opening};
 use super::{DatagramCorruption, DatagramTally, DatagramsPlan, HEADER_BYTES};
-use crate::conventions::Framing;
-use crate::load::{Extent, Verify};
+use crate::conventions::{Conventions, Framing, StreamEnd};
+use crate::load::{Extent, JointTransfer, Together, Verify};
 use crate::pattern::StreamImage;
 use crate::streams::Streams;
 
@@ -21,6 +21,8 @@ pub struct DatagramShared {
     pub(super) verify: Verify,
     /// How datagrams are laid out.
     pub(super) framing: Framing,
+    /// What all flows of this end are to receive, where that is said of them together.
+    pub(super) joint: Option<JointTransfer>,
     /// How long those send that are received, where that is stated.
     pub(super) lasts_ns: Option<u64>,
     /// When the first flow started.
@@ -41,6 +43,7 @@ impl DatagramShared {
             image: StreamImage::for_end(plan.pattern.sends(role)),
             verify: plan.verify,
             framing: Framing::Own,
+            joint: None,
             lasts_ns: match plan.extent {
                 Extent::DurationNs(duration) => Some(duration.0),
                 Extent::TransferBytes(_) => None,
@@ -51,6 +54,25 @@ impl DatagramShared {
             corruptions: Vec::new(),
             tally: DatagramTally::default(),
         }
+    }
+
+    /// The same at an end with a peer of such conventions, where the flows of this end have received this together.
+    #[must_use]
+    pub fn at(
+        plan: &DatagramsPlan,
+        role: Role,
+        conventions: Conventions,
+        together: Option<&Together>,
+    ) -> Self {
+        let mut shared = Self::new(plan, role).framed(conventions.framing);
+        let streams = (plan.pattern, plan.connections);
+        shared.joint = JointTransfer::of(plan.extent, streams, (role, conventions.end), together);
+        // Of what it has sent some may be lost: it goes on until its client has as much.
+        let is_timed = shared.schedule.end_ns.is_some();
+        if conventions.end == StreamEnd::Stopped && role == Role::Server && !is_timed {
+            shared.schedule.total = None;
+        }
+        shared
     }
 
     /// The same with a peer that lays datagrams out so.

@@ -67,7 +67,13 @@ impl GoodputFlow {
     #[must_use]
     pub fn ending(mut self, plan: &GoodputPlan, role: Role, end: StreamEnd) -> Self {
         match end {
-            StreamEnd::Told | StreamEnd::Stopped | StreamEnd::Closed => {}
+            StreamEnd::Told | StreamEnd::Closed => {}
+            // A client sends more than it says, and as much on each as comes of it.
+            StreamEnd::Stopped => {
+                if role == Role::Server && self.receives(plan) {
+                    self.receiver.ends_as_told();
+                }
+            }
             StreamEnd::Agreed(agreed) => {
                 let is_rude = plan.ends_rudely(self.id());
                 self.farewell = Some(Farewell::agreed(role, is_rude, agreed));

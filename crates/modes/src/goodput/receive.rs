@@ -307,12 +307,14 @@ impl Machine for Receiver {
         now: Tick,
     ) -> Consumed {
         let fitting = &bytes[..bytes.len().min(self.room())];
+        let fitting = &fitting[..self.share_of(fitting.len(), shared)];
         self.draws.advance();
         if self.told {
             self.await_more(now);
         }
         let right = self.take(fitting, shared, now);
         self.count(right, shared, now);
+        self.settle_jointly(shared, now);
         let beyond = (bytes.len() - fitting.len()) as u64;
         if shared.conventions.end == StreamEnd::Stopped {
             shared.late_bytes.iter_mut().for_each(|late| *late += beyond);
@@ -326,6 +328,10 @@ impl Machine for Receiver {
         match event {
             Event::Start => {
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
+                // How much of the whole comes here nobody knows.
+                if shared.joint.is_some() && !self.is_done() {
+                    self.ends_as_told();
+                }
             }
             Event::Held { bytes } => {
                 let since_start = shared.since_start(now);
@@ -347,7 +353,8 @@ impl Machine for Receiver {
             Event::PeerClosed(_) => {
                 self.note_gone(now);
                 self.closed = true;
-                if shared.conventions.end.is_closed() && self.end().is_none() {
+                let is_closed = shared.conventions.end.is_closed() || shared.joint.is_some();
+                if is_closed && self.end().is_none() {
                     self.end_here(shared, now);
                 }
                 if (self.may_overtake || self.end().is_none()) && !self.is_done() {

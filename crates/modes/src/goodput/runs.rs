@@ -59,7 +59,8 @@ impl Flow<GoodputPlan> for GoodputFlow {
         begin: &Begin<'_>,
         _: Option<Samples<GoodputPlan>>,
     ) -> GoodputShared {
-        GoodputShared::at(plan, begin.role, begin.conventions)
+        let shared = GoodputShared::at(plan, begin.role, begin.conventions);
+        shared.together(plan, begin.role, begin.together)
     }
 
     fn begin(plan: &GoodputPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

@@ -7,7 +7,7 @@ use pathscope_flow::Shared;
 use super::counted_window::Planned;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::conventions::{Conventions, StreamEnd};
-use crate::load::{ReceiveWindow, Verify};
+use crate::load::{JointTransfer, ReceiveWindow, Together, Verify};
 use crate::mode::Mode;
 
 /// What the goodput flows of one worker have in common.
@@ -24,6 +24,8 @@ pub struct GoodputShared {
     pub(super) verify: Verify,
     /// What holds on the connections.
     pub(super) conventions: Conventions,
+    /// What all flows of this end are to receive, where that is said of them together.
+    pub(super) joint: Option<JointTransfer>,
     /// What comes before and after is checked, but stands outside the window that counts.
     pub(super) planned: Planned,
     /// When the first flow started.
@@ -52,6 +54,7 @@ impl GoodputShared {
             closes: false,
             verify: plan.verify,
             conventions: Conventions::default(),
+            joint: None,
             planned: Planned {
                 opens_ns: plan.warm_up_ns.0,
                 closes_ns: closes.map_or(u64::MAX, |duration| duration.0),
@@ -79,6 +82,14 @@ impl GoodputShared {
             }
             _ => shared,
         }
+    }
+
+    /// The same where the flows of this end have received this together.
+    #[must_use]
+    pub fn together(self, plan: &GoodputPlan, role: Role, together: Option<&Together>) -> Self {
+        let streams = (plan.pattern, plan.connections);
+        let end = (role, self.conventions.end);
+        Self { joint: JointTransfer::of(plan.extent, streams, end, together), ..self }
     }
 
     /// Time since the first flow of this worker started.

@@ -11,6 +11,7 @@ pub(crate) mod presentation;
 mod rates;
 mod remotes;
 mod report;
+mod together;
 mod window;
 
 pub use acknowledged::Acknowledged;
@@ -23,5 +24,6 @@ pub use rates::{
 };
 pub use remotes::RemoteCounts;
 pub use report::{FlowCorruption, GoodputReport};
+pub use together::{JointTransfer, Together};
 pub use window::ReceiveWindow;
 pub(crate) use window::Stage;

@@ -95,6 +95,11 @@ pub trait Receives: Send {
     /// Whether the sender may have more to send, for all that is known here.
     fn awaits(&self) -> bool;
 
+    /// Whether all that it is to receive has come, though more may come.
+    fn has_enough(&self) -> bool {
+        false
+    }
+
     /// Whether nothing is awaited any more.
     fn is_done(&self) -> bool;
 
@@ -358,6 +363,9 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
             (Some(_), ..) => Phase::Failed,
             (None, true, true) if !self.is_away() => Phase::Done,
             (None, true, _) if self.sender.is_some() => Phase::SendingDone,
+            (None, ..) if self.receiver.as_ref().is_some_and(|half| half.has_enough()) => {
+                Phase::Settled
+            }
             (None, ..) => Phase::Running,
         }
     }

@@ -1,16 +1,15 @@
 //! Which tests of ours the wire has words for: whatever it cannot say to the other end is refused here, with what to do instead. Not here:
 //! how it is said (`plans`).
 
-use pathscope_core::quantity::Period;
 use pathscope_flow::Transport;
 use pathscope_modes::datagrams::DatagramsPlan;
 use pathscope_modes::goodput::{GoodputPlan, Iterations, Pace, Shape, Shutdown};
 use pathscope_modes::groups::{MAIN, Test};
-use pathscope_modes::load::{Extent, Pattern};
+use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::Plan;
 use pathscope_modes::sockets::SocketPlan;
 
-use super::parameters::{BLOCK_MOST, DATAGRAM_BYTES, STREAMS_MOST, TIME_MOST};
+use super::parameters::{BLOCK_MOST, DATAGRAM_BYTES, STREAMS_MOST};
 use crate::Refusal;
 
 /// Whether a server can be asked for this test; if not, why, as a fragment of a sentence.
@@ -39,6 +38,8 @@ fn streams(plan: &GoodputPlan) -> Result<(), Refusal> {
         iterations, time_limit_ns, shutdown, transfer_most_bytes, buffer_most_bytes, ..
     } = &plan.shape;
     let Pace { period_ns: _, burst, rate_most_bps } = plan.pace;
+    // The pattern before what follows from it.
+    common((plan.pattern, plan.connections), &plan.sockets, &plan.server_cpus)?;
     none_of(&[
         (
             *iterations != Iterations::Times(1),
@@ -72,39 +73,22 @@ fn streams(plan: &GoodputPlan) -> Result<(), Refusal> {
             plan.sockets.keepalive_ns.is_some(),
             "an iperf3 server is told of no keep-alives: leave --keepalive out",
         ),
-    ])?;
-    // A server that waits for one to take more leaves all others waiting.
-    let is_one = plan.pattern == Pattern::Pull && plan.connections == 1;
-    none_of(&[(
-        matches!(plan.extent, Extent::TransferBytes(_)) && plan.is_down() && !is_one,
-        "an iperf3 server that sends on several streams goes on with those that have had enough: --duration in place of \
-         --transfer, or one connection of --pattern pull",
-    )])?;
-    common(plan.pattern, (plan.connections, plan.extent), &plan.sockets, &plan.server_cpus)
+    ])
 }
 
 fn datagrams(plan: &DatagramsPlan) -> Result<(), Refusal> {
-    let is_counted = matches!(plan.extent, Extent::TransferBytes(_));
-    none_of(&[
-        (
-            !DATAGRAM_BYTES.contains(&plan.datagram_bytes.0),
-            "an iperf3 server takes datagrams of 16 to 65,507 bytes: give such a --datagram",
-        ),
-        (
-            is_counted && plan.is_down(),
-            "an iperf3 server sends datagrams until it is told to stop: --duration in place of --transfer, or --pattern push",
-        ),
-    ])?;
-    common(plan.pattern, (plan.connections, plan.extent), &plan.sockets, &plan.server_cpus)
+    none_of(&[(
+        !DATAGRAM_BYTES.contains(&plan.datagram_bytes.0),
+        "an iperf3 server takes datagrams of 16 to 65,507 bytes: give such a --datagram",
+    )])?;
+    common((plan.pattern, plan.connections), &plan.sockets, &plan.server_cpus)
 }
 
 fn common(
-    pattern: Pattern,
-    (connections, extent): (u32, Extent),
+    (pattern, connections): (Pattern, u32),
     sockets: &SocketPlan,
     server_cpus: &[u32],
 ) -> Result<(), Refusal> {
-    let is_long = |duration: Period| duration > Period::from_secs(TIME_MOST);
     none_of(&[
         (
             pattern == Pattern::Pushpull,
@@ -117,10 +101,6 @@ fn common(
         (
             u64::from(connections) > STREAMS_MOST,
             "an iperf3 server has 128 streams each way at the most: --connections 128, or fewer",
-        ),
-        (
-            matches!(extent, Extent::DurationNs(duration) if is_long(duration)),
-            "an iperf3 server measures for a day at the most: --duration 1d, or less",
         ),
         (
             sockets.send_buffer_bytes != sockets.receive_buffer_bytes,

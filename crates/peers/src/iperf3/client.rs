@@ -11,10 +11,10 @@
 use std::collections::VecDeque;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{Role, Token};
-use pathscope_core::quantity::Period;
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::quantity::{Period, count};
 use pathscope_core::record::{PeerFacts, Substitution};
-use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Phase};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
@@ -27,6 +27,9 @@ use super::{NAME, deadlines, plans, reports, states};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::joining::Cookie;
 use crate::{Moment, PeerError};
+
+/// What to do about a server that has said something, and nothing more.
+const STANDS_STILL: &str = "see whether it still runs, and what it has printed itself";
 
 /// The client's end.
 pub struct Client {
@@ -295,13 +298,44 @@ impl Client {
         }
     }
 
-    /// All flows of this end are over.
-    fn over(&mut self, report: Box<EndReport>, now: Tick) {
-        if let Some(course) = &mut self.course {
-            course.report = Some(report);
-            self.say_end(now);
-            self.report_if_ready(now);
+    /// A flow of this end is so far. A transfer is over when all has left that was to leave, and all has come that was to come: on which
+    /// streams, and that its server stops, nobody but this end says. What still comes is taken until that has stopped: one that waits for
+    /// somebody to read hears nothing.
+    fn progress(&mut self, flow: FlowId, phase: Phase, now: Tick) {
+        let (Some(course), Stage::Running) = (&mut self.course, self.stage) else { return };
+        if course.num == 0 || course.is_stopped {
+            return;
         }
+        match plans::sender(&course.test, flow) {
+            Role::Client if phase.is_over() => course.sending = course.sending.saturating_sub(1),
+            Role::Server if phase == Phase::Settled && !course.has_all => {
+                course.has_all = true;
+                tell_all(&mut self.outputs, &[Event::Settle]);
+            }
+            _ => return,
+        }
+        if course.has_all && course.sending == 0 {
+            self.say_end(now);
+        }
+    }
+
+    /// All flows of this end are over.
+    fn over(&mut self, report: Box<EndReport>, now: Tick) -> Result<(), PeerError> {
+        let receives = self.receives();
+        let Some(course) = &mut self.course else { return Ok(()) };
+        let came = report.goodput.as_ref().filter(|own| own.failed == 0);
+        if let (Some(own), Stage::Running, false) = (came, self.stage, course.is_stopped)
+            && receives
+            && own.received_bytes < course.num
+        {
+            let (came, all) = (count(own.received_bytes), count(course.num));
+            let what = format!("its streams ended after {came} of {all} bytes");
+            return Err(PeerError::Breach { who: Role::Server, moment: self.moment(), what });
+        }
+        course.report = Some(report);
+        self.say_end(now);
+        self.report_if_ready(now);
+        Ok(())
     }
 
     fn report_if_ready(&mut self, now: Tick) {
@@ -358,10 +392,13 @@ impl Client {
                 if is_first =>
             {
                 self.course.iter_mut().for_each(|course| course.is_stopped = true);
-                if self.stage == Stage::Running {
+                // Where its flows are over, words alone are still to come.
+                let is_running = self.stage == Stage::Running;
+                let within = if is_running { STOP_TAKES } else { deadlines::HASTE };
+                if is_running {
                     self.stop_flows(now);
                 }
-                self.until = self.until.min(now.plus_nanos(STOP_TAKES.0));
+                self.until = self.until.min(now.plus_nanos(within.0));
                 return Ok(());
             }
             _ => {}
@@ -384,21 +421,31 @@ impl Client {
         if now < self.until {
             return Ok(());
         }
-        let late = |what, limit| Err(PeerError::Late { who: Role::Server, what, limit });
+        let late = |what, limit, advice| {
+            Err(PeerError::Overdue { who: Role::Server, what, limit, advice })
+        };
         match self.stage {
-            Stage::Greeting => late("answer the cookie of an iperf3 client", deadlines::GREETING),
-            Stage::Agreeing => late("answer what was asked for", deadlines::AGREEING),
+            Stage::Greeting => late(
+                "answer the cookie of an iperf3 client",
+                deadlines::GREETING,
+                "see whether it is an iperf3 server that listens at this port (--port), and no other client keeps it waiting",
+            ),
+            Stage::Agreeing => late("answer what was asked for", deadlines::AGREEING, STANDS_STILL),
             Stage::Attaching { .. } if self.course.as_ref().is_some_and(|it| it.missing > 0) => {
                 let (what, limit) = ("make the next of its streams", deadlines::ATTACH);
                 Err(PeerError::Late { who: Role::Client, what, limit })
             }
-            Stage::Attaching { .. } => late("start the test", deadlines::START),
+            Stage::Attaching { .. } => late("start the test", deadlines::START, STANDS_STILL),
             Stage::Running | Stage::Ending { is_awaited: true } => {
                 Err(PeerError::Unfinished { limit: STOP_TAKES, since: "of the end of the test" })
             }
-            Stage::Ending { .. } => late("ask for results", deadlines::EXCHANGE),
-            Stage::Reporting => late("send its results", deadlines::RESULTS),
-            Stage::Showing => late("take the results", deadlines::RESULTS),
+            Stage::Ending { .. } => late(
+                "ask for results after the end of the test",
+                deadlines::EXCHANGE,
+                "see whether it still runs; where what was sent waits on the way before that word, ask for a lower --rate",
+            ),
+            Stage::Reporting => late("send its results", deadlines::RESULTS, STANDS_STILL),
+            Stage::Showing => late("take the results", deadlines::RESULTS, STANDS_STILL),
             Stage::Failing(moment) => Err(self.failed(moment)),
             // All was said.
             Stage::Leaving { .. } => {
@@ -435,14 +482,14 @@ impl Client {
                     course.interval(&interval, now);
                 });
             }
-            Input::Over(report) => self.over(report, now),
+            Input::Over(report) => return self.over(report, now),
+            Input::Phase { flow, phase, .. } => self.progress(flow, phase, now),
             Input::Stop(reason) => return self.stop(reason, now),
             Input::Deadline => return self.expire(now),
             // Its words have nothing of these.
             Input::Reconnected
             | Input::Unreached
             | Input::Returned { .. }
-            | Input::Phase { .. }
             | Input::Ended { .. }
             | Input::Prepared(_)
             | Input::Unable { .. }

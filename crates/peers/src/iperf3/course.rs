@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
 use pathscope_flow::{Dialogue, Event, Output};
 use pathscope_modes::groups::{MAIN, Test};
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::deadlines::QUIET;
 use super::parameters::Parameters;
+use super::plans;
 use super::sent::Sent;
 
 /// A test under way.
@@ -21,6 +23,12 @@ pub(super) struct Course {
     pub is_wide: bool,
     /// So many flows have no socket yet.
     pub missing: u64,
+    /// Bytes after which the test is over, of all streams of one direction together; 0: by its time.
+    pub num: u64,
+    /// On so many flows the client has not sent all yet.
+    pub sending: u64,
+    /// What the client is to receive has come.
+    pub has_all: bool,
     /// What this end sent, interval by interval.
     pub sent: Sent,
     /// What all flows of this end came to, once they are over.
@@ -33,14 +41,19 @@ pub(super) struct Course {
 
 impl Course {
     /// Of which nothing is known yet.
-    pub fn new(test: Test, Parameters { omit, wide, .. }: &Parameters) -> Self {
-        let missing = test.groups().iter().map(|group| u64::from(group.flows)).sum();
+    pub fn new(test: Test, Parameters { omit, wide, num, .. }: &Parameters) -> Self {
+        let flows = test.groups().iter().map(|group| group.flows).sum();
+        let from_client = |flow: &u32| plans::sender(&test, FlowId(*flow)) == Role::Client;
+        let (missing, sending) = (u64::from(flows), (0..flows).filter(from_client).count() as u64);
         let (sent, report) = (Sent::default(), None);
         Self {
             test,
             omit: *omit,
             is_wide: *wide,
             missing,
+            num: *num,
+            sending,
+            has_all: false,
             sent,
             report,
             is_stopped: false,

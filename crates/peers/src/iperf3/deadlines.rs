@@ -24,6 +24,8 @@ pub(super) const RESULTS: Period = Period::from_secs(30);
 pub(super) const REST: Period = Period::from_secs(3);
 /// and so long in all: a real client waits ten seconds for the results.
 pub(super) const REST_IN_ALL: Period = Period::from_secs(6);
+/// What still comes of results where somebody wants this end to stop, and all has been measured.
+pub(super) const HASTE: Period = Period::from_secs(2);
 /// The last words: nothing is lost by them.
 pub(super) const LAST: Period = Period::from_secs(5);
 /// The numbers behind the word that a server cannot.

@@ -2,19 +2,22 @@
 //! (`carried`), or runs otherwise and is told.
 
 use pathscope_core::Wait;
-use pathscope_core::id::Role;
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::Substitution;
 use pathscope_modes::datagrams::{DatagramsPlan, Offload};
 use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
 use pathscope_modes::groups::Test;
+use pathscope_modes::limits::TRANSFER;
 use pathscope_modes::load::{Extent, Pattern, Verify};
 use pathscope_modes::registry::Plan;
 use pathscope_modes::sockets::SocketPlan;
 
+use super::Iperf3;
 use super::errors::{DURATION, Declined};
 use super::parameters::{Carrier, Parameters, TIME_MOST, Way};
 use crate::dialogue::ServerSettings;
+use crate::peer::Peer;
 
 /// Bytes of a send over TCP where nobody says how many.
 const BLOCK: u64 = 128 << 10;
@@ -54,13 +57,15 @@ pub(super) fn fitted(mut test: Test) -> (Test, Vec<Substitution>) {
     (test, vec![substitution])
 }
 
-/// Seconds that a server leaves out of what it counts, and for how many more the test lasts; of one that ends by bytes 0. What this end
+/// Seconds that a server leaves out of what it counts, and for how many more the test lasts; of one that ends by bytes, and of one that
+/// lasts longer than can be said, 0: its client ends it. What this end
 /// receives it leaves out itself, so that the server's count of what it sent is of all.
 fn times(extent: Extent, (pattern, warm_up): (Pattern, Period)) -> (u64, u64) {
     let omit = if pattern == Pattern::Push { warm_up.0 / SECOND_NS } else { 0 };
     match extent {
         Extent::DurationNs(duration) => {
-            (omit, duration.0.saturating_sub(omit * SECOND_NS).div_ceil(SECOND_NS))
+            let seconds = duration.0.saturating_sub(omit * SECOND_NS).div_ceil(SECOND_NS);
+            (omit, if seconds > TIME_MOST { 0 } else { seconds })
         }
         Extent::TransferBytes(_) => (0, 0),
     }
@@ -77,6 +82,17 @@ pub(super) fn stated(test: &Test) -> Option<Period> {
         Extent::DurationNs(duration) => Some(duration),
         Extent::TransferBytes(_) => None,
     }
+}
+
+/// Who sends on a flow.
+pub(super) fn sender(test: &Test, flow: FlowId) -> Role {
+    let (pattern, connections) = match &test.plan {
+        Plan::Goodput(plan) => (plan.pattern, plan.connections),
+        Plan::Datagrams(plan) => (plan.pattern, plan.connections),
+        _ => return Role::Client,
+    };
+    let is_up = pattern.sends_on(Role::Client, flow, connections);
+    if is_up { Role::Client } else { Role::Server }
 }
 
 /// Whether an end receives anything in a test.
@@ -144,12 +160,17 @@ pub(super) fn said(test: &Test, version: &str) -> Parameters {
     }
 }
 
+/// How long a test lasts at the most that its client ends.
+pub(super) fn longest(settings: &ServerSettings) -> Period {
+    settings.limits.duration_ns.unwrap_or(Period::from_secs(TIME_MOST))
+}
+
 /// The test that a client asks for, as far as this server grants it.
 pub(super) fn granted(
     parameters: &Parameters,
     settings: &ServerSettings,
 ) -> Result<Test, Declined> {
-    let longest = settings.limits.duration_ns.unwrap_or(Period::from_secs(TIME_MOST));
+    let longest = longest(settings);
     let is_timed = parameters.time > 0 && parameters.num == 0 && parameters.blockcount == 0;
     let seconds = parameters.time + parameters.omit;
     // One that its client ends otherwise lasts as long as any may.
@@ -172,21 +193,22 @@ pub(super) fn granted(
         ..SocketPlan::default()
     };
     let cpus = parameters.server_affinity.and_then(|cpu| u32::try_from(cpu).ok());
-    let extent = Extent::DurationNs(duration);
-    let block = parameters.len.unwrap_or(BLOCK);
-    // What this end alone sends ends with the sum, of which each connection has a share: beyond it nothing is to be on its way.
-    let all = parameters.num.max(parameters.blockcount.saturating_mul(block));
-    let ends_with_sum = all > 0 && pattern == Pattern::Pull && parameters.omit == 0;
-    let of_streams = if ends_with_sum {
-        Extent::TransferBytes(Bytes(all.div_ceil(u64::from(connections.max(1)))))
-    } else {
-        extent
-    };
+    let usual = if parameters.carrier == Carrier::Udp { DATAGRAM } else { BLOCK };
+    let block = parameters.len.unwrap_or(usual);
+    // It ends with the sum of all, of which each connection has a share. What is left out before that is not known here.
+    let share = |all: u64| all.div_ceil(u64::from(connections.max(1)));
+    let each = Bytes(match parameters.num {
+        0 => share(parameters.blockcount).saturating_mul(block),
+        bytes => share(bytes),
+    });
+    let is_counted = TRANSFER.contains(&each) && parameters.omit == 0;
+    let extent =
+        if is_counted { Extent::TransferBytes(each) } else { Extent::DurationNs(duration) };
     let plan: Plan = match parameters.carrier {
         Carrier::Tcp | Carrier::Sctp => GoodputPlan {
             pattern,
             connections,
-            extent: of_streams,
+            extent,
             buffer_bytes: Bytes(block),
             push_bytes: Bytes(1 << 20),
             pull_bytes: Bytes(1 << 20),
@@ -211,7 +233,7 @@ pub(super) fn granted(
             pattern,
             connections,
             extent,
-            datagram_bytes: Bytes(parameters.len.unwrap_or(DATAGRAM)),
+            datagram_bytes: Bytes(block),
             rate_bps: rate,
             warm_up_ns: warm_up,
             verify: Verify::Off,
@@ -226,7 +248,8 @@ pub(super) fn granted(
         .into(),
     };
     let test = Test::new(plan, None, REPORT_EVERY);
-    settings.limits.check(&test).map_err(Declined::of)?;
+    let framing = <Iperf3 as Peer>::CONVENTIONS.framing;
+    settings.limits.check_of(&test, framing).map_err(Declined::of)?;
     settings.limits.withheld.check(&test, &settings.congestion_controls).map_err(Declined::of)?;
     Ok(test)
 }

@@ -10,6 +10,7 @@ use pathscope_modes::registry::{EndReport, Plan};
 
 use super::course::Course;
 use super::findings::Iperf3Caveat;
+use super::plans;
 use super::results::{Results, Stream, id_of, place_of};
 use super::sent::{Sent, share};
 
@@ -17,13 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Who sends on the flow at this place.
 fn sender(test: &Test, place: u64) -> Role {
-    let (pattern, connections) = match &test.plan {
-        Plan::Goodput(plan) => (plan.pattern, plan.connections),
-        Plan::Datagrams(plan) => (plan.pattern, plan.connections),
-        _ => return Role::Client,
-    };
-    let is_up = pattern.sends_on(Role::Client, flow_at(place), connections);
-    if is_up { Role::Client } else { Role::Server }
+    plans::sender(test, flow_at(place))
 }
 
 /// Streams of a test.
@@ -138,7 +133,12 @@ pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndRepor
         Plan::Datagrams(_) => {
             report.datagrams = Some(datagrams(&known, window, course.report.as_deref()));
         }
-        _ => report.goodput = Some(goodput(&known, window)),
+        Plan::Goodput(plan) => {
+            // Since 3.16 a stream's thread counts a block when all of it has left, and is ended in the midst of one.
+            let uncounted_bytes = plan.buffer_bytes.0;
+            report.goodput = Some(GoodputReport { uncounted_bytes, ..goodput(&known, window) });
+        }
+        _ => {}
     }
     if omit > 0 {
         let text = format!("the {} counts nothing of the warm-up of {omit} s", name(whose));

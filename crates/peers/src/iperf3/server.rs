@@ -198,7 +198,7 @@ impl Server {
             return;
         }
         course.moved(now);
-        let longest = plans::stated(&course.test).unwrap_or(Period(0));
+        let longest = plans::stated(&course.test).unwrap_or(plans::longest(&self.settings));
         let within = Period(longest.0.saturating_add(deadlines::OVERTIME.0));
         self.outputs.push_back(Output::Send(vec![states::TEST_START, states::TEST_RUNNING]));
         self.outputs.push_back(Output::Start);

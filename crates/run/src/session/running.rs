@@ -241,7 +241,7 @@ impl RunningTest {
     ) -> Result<Vec<Beginner>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            begin: Begin { role, key, consents, conventions, lanes: &[] },
+            begin: Begin { role, key, consents, conventions, lanes: &[], together: None },
             start: now,
             report_every: self.test.report_every_ns,
             tells,

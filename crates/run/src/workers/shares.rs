@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use pathscope_modes::flows::Flow;
+use pathscope_modes::load::Together;
 use pathscope_modes::registry::{FlowVisitor, InDocuments};
 
 use crate::error::RunError;
@@ -33,6 +34,7 @@ impl FlowVisitor for Start<'_> {
             let (all, thread) = file.write(rows, placement.workers, setting.start)?;
             (buffers, *writer) = (all, Some(thread));
         }
+        let together = Together::default();
         let are_to_come = group.replaces() && sockets.is_empty();
         let (mut buffers, mut sockets) = (buffers.into_iter(), sockets.into_iter());
         let mut cpus = plan.asks().cpus_of(setting.begin.role).iter().copied().cycle();
@@ -45,7 +47,8 @@ impl FlowVisitor for Start<'_> {
             let sockets = sockets.by_ref().take(flows.len()).collect();
             let lanes = std::mem::take(&mut lanes);
             let given = Given { sockets, lanes };
-            let worker = NewWorker { ready: &ready, plan, flows, given, number, cpu };
+            let together = &together;
+            let worker = NewWorker { ready: &ready, plan, flows, given, number, together, cpu };
             running.push(worker.start::<F>(buffers.next())?);
         }
         Ok(())

@@ -21,7 +21,7 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
-use pathscope_modes::load::{Acknowledged, ConnectionEnd};
+use pathscope_modes::load::{Acknowledged, ConnectionEnd, Together};
 use pathscope_modes::mode::{Mode, Receives, ToldAs};
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
@@ -142,6 +142,8 @@ pub(crate) struct NewWorker<'a, M> {
     pub flows: Range<u32>,
     pub given: Given,
     pub number: usize,
+    /// What all of its group receive.
+    pub together: &'a Together,
     /// The processor that it is kept on.
     pub cpu: Option<u32>,
 }
@@ -165,7 +167,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let ends_apart = setting.begin.conventions.end.has_halves();
         let in_halves = ends_apart && placement.is_in_halves(self.plan);
         let mut worker = self.worker::<F>(samples, (commands, succession), in_halves);
-        let Self { ready, plan, flows, given, number, cpu } = self;
+        let Self { ready, plan, flows, given, number, cpu, together: _ } = self;
         for (lane, socket) in given.lanes {
             // They join as soon as the flow has been started.
             remote.change_lane(LaneChange { flow: group.first, lane, socket: Some(socket) });
@@ -224,7 +226,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let Self { ready, plan, number, .. } = *self;
         let &ReadyGroup { group: Group { id: group, transport, .. }, setting, .. } = ready;
         let lanes: Vec<Lane> = self.given.lanes.iter().map(|(lane, _)| *lane).collect();
-        let begin = Begin { lanes: &lanes, ..setting.begin };
+        let begin = Begin { lanes: &lanes, together: Some(self.together), ..setting.begin };
         let mut sockets = std::mem::take(&mut self.given.sockets).into_iter();
         let flow =
             |id: u32| (F::begin(plan, FlowId(id), &begin), sockets.next().into_iter().collect());

@@ -7,6 +7,7 @@ use pathscope_flow::Phase;
 use super::super::{GoodputShared, errors};
 use super::{NOT_SETTLED, Receiver};
 use crate::conventions::StreamEnd;
+use crate::load::JointTransfer;
 
 /// What the other end has sent and what does not come for so long has been lost on the way: a path can swallow the end of
 /// a stream without a word. As long as the control connection may be silent.
@@ -61,6 +62,23 @@ impl Receiver {
         shared.late_bytes.get_or_insert(0);
         let at = shared.since_start(now).min(shared.planned.closes_ns);
         self.counted.close(at, &mut shared.window);
+    }
+
+    /// How many of so many bytes are of what all flows are to receive together: the rest is late.
+    #[inline]
+    pub(super) fn share_of(&self, bytes: usize, shared: &GoodputShared) -> usize {
+        match &shared.joint {
+            Some(joint) if !self.is_settled() => joint.take(bytes as u64) as usize,
+            _ => bytes,
+        }
+    }
+
+    /// All flows together have what they are to receive: whatever still comes of this one is late.
+    #[inline]
+    pub(super) fn settle_jointly(&mut self, shared: &mut GoodputShared, now: Tick) {
+        if shared.joint.as_ref().is_some_and(JointTransfer::is_over) {
+            self.settle(shared, now);
+        }
     }
 
     /// What has come is all that comes of it here.

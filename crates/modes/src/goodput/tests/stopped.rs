@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::conventions::{Conventions, StreamEnd};
+use crate::load::Together;
+use crate::pattern::Payload;
 
 const STOP_AT: Tick = Tick::from_nanos(1_000_000_000);
 
@@ -45,6 +47,41 @@ fn a_client_that_is_to_have_so_much_has_that_and_leaves_the_rest() {
     assert_eq!(sim.client(FLOW).totals().received, 1_000_001);
     assert_eq!(sim.client(FLOW).error(), None);
     assert!(sim.client_shared().late_bytes.is_some());
+}
+
+#[test]
+fn connections_that_receive_together_end_where_their_sum_is_reached_however_unequal() {
+    // What is left out of it is compared with nothing.
+    let payload = Payload::Opaque;
+    let conventions = Conventions { end: StreamEnd::Stopped, payload, ..Conventions::OWN };
+    let here = GoodputPlan { connections: 2, ..plan(Pattern::Pull, transfer(500_001)) };
+    let forever = Extent::DurationNs(Period::from_secs(60));
+    let there = GoodputPlan { connections: 2, ..plan(Pattern::Pull, forever) };
+    let together = Together::default();
+    let client = GoodputShared::at(&here, Role::Client, conventions);
+    let client = client.together(&here, Role::Client, Some(&together));
+    let server = GoodputShared::at(&there, Role::Server, conventions);
+    let mut sim = Sim::new(gigabit(), client, server);
+    for flow in [FlowId(0), FlowId(1)] {
+        let end = |role| {
+            let plan = if role == Role::Client { &here } else { &there };
+            GoodputFlow::new(plan, role, session(), flow).ending(plan, role, conventions.end)
+        };
+        sim.connect(end(Role::Client), end(Role::Server), Transport::Stream);
+    }
+    sim.run(STOP_AT);
+    let flows = [FlowId(0), FlowId(1)];
+    assert_eq!(flows.map(|flow| sim.client(flow).phase()), [Phase::Settled; 2]);
+    let received = flows.map(|flow| sim.client(flow).totals().received);
+    assert_eq!(received.iter().sum::<u64>(), 1_000_002);
+    assert!(sim.client_shared().late_bytes > Some(0), "it goes on to be read");
+    sim.at(STOP_AT, Action::Stop { role: Role::Client });
+    sim.run(STOP_AT.plus_nanos(1));
+    for (flow, before) in flows.into_iter().zip(received) {
+        let client = sim.client(flow);
+        assert_eq!((client.phase(), client.error()), (Phase::Done, None));
+        assert_eq!((client.totals().received, client.is_cut()), (before, false));
+    }
 }
 
 #[test]

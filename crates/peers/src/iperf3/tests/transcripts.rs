@@ -3,7 +3,7 @@
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Bytes;
 use pathscope_core::record::FlowFacts;
-use pathscope_flow::{GroupId, Input};
+use pathscope_flow::{GroupId, Input, Phase, Totals};
 use pathscope_modes::load::GoodputReport;
 
 use super::*;
@@ -108,6 +108,56 @@ fn a_client_that_receives_ends_the_test_when_its_time_is_over() {
     assert_eq!(asked(&mut client), ["10", "test over"]);
 }
 
+/// A client that is to have 700 bytes each way on a stream of each, which are there.
+fn transferring() -> Client {
+    let mut test = load(Pattern::Bidir, 1);
+    if let Plan::Goodput(plan) = &mut test.plan {
+        plan.extent = Extent::TransferBytes(Bytes(700));
+    }
+    let mut client = client();
+    client.propose(test, NOW);
+    asked(&mut client);
+    client.input(Input::Received(&[0x09]), NOW);
+    let Some(Output::Send(said)) = client.output() else { panic!("parameters are said") };
+    assert!(String::from_utf8_lossy(&said[4..]).contains(r#""num":700,"#));
+    client.input(Input::Received(&[0x0a]), NOW);
+    (0..2).for_each(|flow| attach(&mut client, flow));
+    client.input(Input::Received(&[0x01, 0x02]), NOW);
+    asked(&mut client);
+    client
+}
+
+#[test]
+fn a_client_that_is_to_receive_so_much_ends_the_test_when_all_has_come_and_left() {
+    let so_far = |client: &mut Client, flow, phase| {
+        let (group, flow, totals) = (GroupId(0), FlowId(flow), Totals::default());
+        client.input(Input::Phase { group, flow, phase, totals }, at(5));
+        asked(client)
+    };
+    for (first, second) in [(1, 0), (0, 1)] {
+        let mut client = transferring();
+        let phase = |flow| if flow == 0 { Phase::Done } else { Phase::Settled };
+        let before = so_far(&mut client, first, phase(first));
+        assert!(!before.contains(&"04".to_owned()), "{before:?}");
+        let words = [before, so_far(&mut client, second, phase(second))].concat();
+        assert_eq!(words, ["all Settle", "04"]);
+        // What it sends meanwhile is taken, so that it hears that.
+        client.input(Input::Received(&[0x0d]), at(6));
+        assert_eq!(asked(&mut client), ["all Stop"]);
+        client.input(Input::Over(report(2, 700, 700)), at(6));
+        assert_eq!(asked(&mut client).len(), 1, "results");
+    }
+}
+
+#[test]
+fn a_server_whose_streams_end_before_all_has_come_is_told_of() {
+    let mut client = transferring();
+    client.input(Input::Over(report(2, 700, 0)), at(5));
+    let words = asked(&mut client);
+    let told = "while the test ran: its streams ended after 0 of 700 bytes";
+    assert!(words.last().is_some_and(|last| last.ends_with(told)), "{words:?}");
+}
+
 /// A server whose streams are there, of this test.
 fn running(parameters: &str, streams: u32) -> Server {
     let mut server = server(Limits::NONE);
@@ -199,12 +249,26 @@ fn what_cannot_be_granted_is_declined_by_its_number() {
 #[test]
 fn a_test_that_its_client_ends_lasts_as_long_as_any_may() {
     let limits = Limits { duration_ns: Some(Period::from_secs(60)), ..Limits::NONE };
-    for said in [r#"{"time":0}"#, r#"{"time":0,"num":1048576}"#, r#"{"time":0,"blockcount":9}"#] {
+    let seconds = Extent::DurationNs(Period::from_secs(60));
+    let each = |bytes| Extent::TransferBytes(Bytes(bytes));
+    for (said, extent) in [
+        (r#"{"time":0}"#, seconds),
+        (r#"{"time":0,"num":1048576,"omit":1}"#, seconds),
+        // Of all streams together, and no block is cut.
+        (r#"{"time":0,"num":1000001,"parallel":4}"#, each(250_001)),
+        (r#"{"time":0,"blockcount":9,"parallel":2,"bidirectional":true}"#, each(5 << 17)),
+        (r#"{"time":0,"blockcount":9,"parallel":2,"len":1000,"reverse":true}"#, each(5_000)),
+    ] {
         let mut server = server(limits);
         asked(&mut server);
         server.input(Input::Received(&document(said.as_bytes())), NOW);
         let Some(Output::Prepare { plan, .. }) = server.output() else { panic!("{said}") };
-        assert_eq!(plan.duration_ns(), Some(Period::from_secs(60)), "{said}");
+        let flows = plan.groups()[0].flows;
+        let Plan::Goodput(plan) = plan.plan else { panic!("a load") };
+        assert_eq!(plan.extent, extent, "{said}");
+        server.input(Input::Prepared(Vec::new()), NOW);
+        (0..flows).for_each(|flow| attach(&mut server, flow));
+        assert_eq!(server.deadline(), Some(at(100_000)), "{said}");
     }
 }
 
