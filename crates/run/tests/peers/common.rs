@@ -30,7 +30,27 @@ pub fn served_as_told<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let listen = vec!["127.0.0.1".to_owned()];
+    served_there("127.0.0.1", peer, settings, clients)
+}
+
+/// The same as [`served`] at another address, where such clients say what they run.
+pub fn served_at<R>(
+    host: &str,
+    peer: PeerKind,
+    settings: Settings,
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
+    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0) }];
+    served_there(host, peer, Settings { stated, ..settings }, clients)
+}
+
+fn served_there<R>(
+    host: &str,
+    peer: PeerKind,
+    settings: Settings,
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
+    let listen = vec![host.to_owned()];
     let server = Server::bind(Settings { listen, ..settings }).expect("a free port");
     let own = server.addresses_of(peer).next();
     let port = own.or(server.addresses().next()).expect("it listens").port();

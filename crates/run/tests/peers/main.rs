@@ -3,6 +3,7 @@
 mod callers;
 mod common;
 mod ctstraffic_streams;
+mod iperf3;
 mod lagscope;
 mod loads;
 mod mla;
