@@ -126,6 +126,11 @@ impl<W: Write> Write for TellsReady<W> {
     }
 }
 
+/// What this process ends with: its user's code, but to whoever started it in the background ours, which is understood there.
+pub fn exit_code(failure: Failure) -> u8 {
+    if is_in_background() { failure.exit_code() } else { terminal::exit_code(failure) }
+}
+
 /// It could not start, and why.
 pub fn failed(text: &str) {
     tell(text.as_bytes());

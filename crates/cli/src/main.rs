@@ -50,10 +50,13 @@ fn main() -> ExitCode {
     let said = match registry::said(std::env::args_os()) {
         Ok(Said::Run(run)) => run,
         Ok(Said::Text(answer)) => return say(&answer),
-        Err(Unclear { text }) => return end(&Trouble::usage(text)),
+        Err(Unclear { text, manners }) => {
+            terminal::speak(manners);
+            return end(&Trouble::usage(text));
+        }
     };
-    let Run { words, notes, screen, spellings } = said;
-    terminal::speak(spellings);
+    let Run { words, notes, screen, manners } = said;
+    terminal::speak(manners);
     notes.iter().for_each(|note| terminal::say(note));
     let program = iter::once(OsString::from("pathscope"));
     let command_line = match CommandLine::try_parse_from(program.chain(words)) {
@@ -94,7 +97,7 @@ fn say(answer: &Answer) -> ExitCode {
 /// Says why a command did not do what it should.
 fn end(trouble: &Trouble) -> ExitCode {
     terminal::complain(&trouble.text);
-    ExitCode::from(trouble.failure.exit_code())
+    ExitCode::from(daemon::exit_code(trouble.failure))
 }
 
 /// A file that may not grow any more (`ulimit -f`) is an error of the call that writes, and does not end the process. By a
@@ -151,19 +154,19 @@ impl From<Refusal> for Trouble {
 fn explain(error: &clap::Error) -> ExitCode {
     if let Some(text) = words::explain(error.kind(), std::env::args_os().skip(1)) {
         terminal::complain(&text);
-        return ExitCode::from(Failure::Usage.exit_code());
+        return ExitCode::from(daemon::exit_code(Failure::Usage));
     }
     let text = error.to_string();
     let sentence = text.split("\n\n").next().unwrap_or_default();
     if error.use_stderr() && terminal::spelled(sentence) != sentence {
         // What more there is to it is usage of ours.
         terminal::complain(sentence.trim_start_matches("error: "));
-        return ExitCode::from(Failure::Usage.exit_code());
+        return ExitCode::from(daemon::exit_code(Failure::Usage));
     }
     // A terminal that cannot be written to cannot be told so, either.
     let _ = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(Failure::Usage.exit_code()),
+        _ => ExitCode::from(daemon::exit_code(Failure::Usage)),
     }
 }

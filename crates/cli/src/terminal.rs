@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use pathscope_dialects::spelling::{self, Spellings};
+use pathscope_core::error::Failure;
+use pathscope_dialects::dialect::Manners;
+use pathscope_dialects::spelling;
 use pathscope_views as views;
 
 use crate::verbosity::Color;
@@ -13,18 +15,30 @@ use crate::verbosity::Color;
 /// Columns where nothing says how many there are: a classic terminal's, and a file's.
 const COLUMNS: usize = 80;
 
-/// How sentences are spelled; as they are until somebody says otherwise.
-static SPELLINGS: OnceLock<Spellings> = OnceLock::new();
+/// How sentences are told; as pathscope does until somebody says otherwise.
+static MANNERS: OnceLock<Manners> = OnceLock::new();
 
-/// From now on sentences name what the users of another tool know: that whose command line it is.
-pub fn speak(spellings: Spellings) {
+/// From now on sentences are told as to the users of another tool: that whose command line it is.
+pub fn speak(manners: Manners) {
     // A process has one command line.
-    let _ = SPELLINGS.set(spellings);
+    let _ = MANNERS.set(manners);
+}
+
+fn manners() -> Manners {
+    MANNERS.get().copied().unwrap_or(Manners::OURS)
+}
+
+/// What a process ends with that failed so.
+pub fn exit_code(failure: Failure) -> u8 {
+    match failure {
+        Failure::Usage => manners().usage_code,
+        other => other.exit_code(),
+    }
 }
 
 /// A sentence in the words of whose command line it is.
 pub fn spelled(text: &str) -> Cow<'_, str> {
-    spelling::spelled(text, SPELLINGS.get().copied().unwrap_or_default())
+    spelling::spelled(text, manners().spellings)
 }
 
 /// Says something that is no result.
@@ -60,7 +74,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// Says what went wrong.
 pub fn complain(text: &str) {
-    say(&format!("pathscope: {text}"));
+    say(&format!("{}{text}", manners().complaint));
 }
 
 /// How results are shown on standard output: with all detail where more was asked for by any `-v`.

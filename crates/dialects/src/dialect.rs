@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fmt;
 
+use pathscope_core::error::Failure;
+
 use crate::screen::Screen;
 use crate::spelling::Spellings;
 
@@ -16,6 +18,10 @@ pub trait Dialect {
     const NAMES: &'static [&'static str];
     /// What its users call what sentences of ours name.
     const SPELLINGS: Spellings = &[];
+    /// What stands before a sentence that says what went wrong, as its scripts look for it.
+    const COMPLAINT: &'static str = Manners::OURS.complaint;
+    /// Its exit code for a command line that cannot mean anything.
+    const USAGE_CODE: u8 = Manners::OURS.usage_code;
 
     /// What was typed behind its name.
     fn translate(words: &[OsString]) -> Result<Said, Unclear>;
@@ -36,7 +42,7 @@ impl Said {
     pub fn of<D: Dialect>(self) -> Self {
         match self {
             Self::Run(mut run) => {
-                run.spellings = D::SPELLINGS;
+                run.manners = Manners::of::<D>();
                 if run.words.first().is_some_and(|word| word == "server") {
                     run.words.extend(NO_LIMITS.map(OsString::from));
                 }
@@ -66,23 +72,23 @@ pub struct Run {
     pub notes: Vec<String>,
     /// What shows it, where that is not what pathscope shows.
     pub screen: Option<Box<dyn Screen>>,
-    /// How sentences about it are spelled.
-    pub spellings: Spellings,
+    /// How sentences about it are told.
+    pub manners: Manners,
 }
 
 impl Run {
     /// These words, as pathscope shows what comes of them.
     pub fn of<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, notes: Vec::new(), screen: None, spellings: &[] }
+        Self { words, notes: Vec::new(), screen: None, manners: Manners::OURS }
     }
 }
 
 impl fmt::Debug for Run {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { words, notes, screen, spellings } = self;
+        let Self { words, notes, screen, manners } = self;
         let mut run = formatter.debug_struct("Run");
-        run.field("words", words).field("notes", notes).field("spellings", spellings);
+        run.field("words", words).field("notes", notes).field("manners", manners);
         run.field("has_screen", &screen.is_some()).finish()
     }
 }
@@ -92,11 +98,40 @@ impl fmt::Debug for Run {
 pub struct Unclear {
     /// The sentence.
     pub text: String,
+    /// How it is told.
+    pub manners: Manners,
 }
 
 impl Unclear {
     /// This sentence.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into() }
+        Self { text: text.into(), manners: Manners::OURS }
+    }
+
+    /// The same as it is told to users of this tool.
+    #[must_use]
+    pub fn of<D: Dialect>(self) -> Self {
+        Self { manners: Manners::of::<D>(), ..self }
+    }
+}
+
+/// How sentences on standard error are told to the users of a tool, as scripts look for them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Manners {
+    /// What its users call what sentences of ours name.
+    pub spellings: Spellings,
+    /// What stands before a sentence that says what went wrong.
+    pub complaint: &'static str,
+    /// The exit code of a command line that cannot mean anything.
+    pub usage_code: u8,
+}
+
+impl Manners {
+    /// pathscope's own.
+    pub const OURS: Self =
+        Self { spellings: &[], complaint: "pathscope: ", usage_code: Failure::Usage.exit_code() };
+
+    const fn of<D: Dialect>() -> Self {
+        Self { spellings: D::SPELLINGS, complaint: D::COMPLAINT, usage_code: D::USAGE_CODE }
     }
 }

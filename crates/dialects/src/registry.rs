@@ -18,7 +18,8 @@ macro_rules! dialects {
         fn translate(name: &OsStr, words: &[OsString]) -> Option<Result<Said, Unclear>> {
             let name = Path::new(name).file_stem()?.to_str()?;
             $(if <$dialect>::NAMES.iter().any(|own| name.eq_ignore_ascii_case(own)) {
-                return Some(<$dialect>::translate(words).map(Said::of::<$dialect>));
+                let said = <$dialect>::translate(words);
+                return Some(said.map(Said::of::<$dialect>).map_err(Unclear::of::<$dialect>));
             })+
             None
         }

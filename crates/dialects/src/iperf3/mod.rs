@@ -31,6 +31,9 @@ use crate::spelling::Spellings;
 #[derive(Debug)]
 pub(crate) enum Iperf3 {}
 
+/// What stands before a sentence that says what went wrong.
+const COMPLAINT: &str = "iperf3: error - ";
+
 /// What sentences of ours name, as its users do.
 const SPELLINGS: Spellings = &[
     ("('pathscope server', or the program that --peer names)", "('iperf3 -s')"),
@@ -65,11 +68,13 @@ const SPELLINGS: Spellings = &[
 impl Dialect for Iperf3 {
     const NAMES: &'static [&'static str] = &["iperf3"];
     const SPELLINGS: Spellings = SPELLINGS;
+    const COMPLAINT: &'static str = COMPLAINT;
+    const USAGE_CODE: u8 = 1;
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let answer = |text| Said::Text(Answer { text, is_error: false, exit_code: 0 });
         let asked = read::read(words);
-        Ok(match asked.map_err(|why| Unclear::new(format!("iperf3: {why}")))? {
+        Ok(match asked.map_err(Unclear::new)? {
             Asked::Help => answer(help::text()),
             Asked::Version => answer(help::version()),
             Asked::Client(client) => {
@@ -167,7 +172,11 @@ mod tests {
         let Ok(Said::Run(run)) = of("iperf3 -c h4 -u -b 1M/5 -S 3 -Z") else { panic!("it runs") };
         assert_eq!(run.notes.len(), 3, "{:?}", run.notes);
         let refused = of("iperf3 -c h4 -p 0").expect_err("it is no port");
-        assert_eq!(refused.text, "iperf3: -p/--port: 0 is out of range: 1 to 65535");
+        assert_eq!(refused.text, "-p/--port: 0 is out of range: 1 to 65535");
+        assert_eq!(
+            (refused.manners.complaint, refused.manners.usage_code),
+            ("iperf3: error - ", 1)
+        );
         for (words, begins) in [("iperf3 -h", "iperf3, as pathscope"), ("iperf3 -v", "iperf 3.")] {
             let Ok(Said::Text(answer)) = of(words) else { panic!("{words} is answered") };
             assert_eq!((answer.is_error, answer.exit_code), (false, 0));
