@@ -6,6 +6,7 @@ use pathscope_core::quantity::named;
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -156,7 +157,10 @@ fn start(log_file: Option<&Path>) -> Result<(), Trouble> {
     let (log, path) = open_log(log_file)?;
     let errors = log.try_clone().map_err(|error| unsupported("share the log file", &error))?;
     let binary = env::current_exe().map_err(|error| unsupported("find this program", &error))?;
+    // Under the name that it was started by: it may be another tool's.
+    let name = env::args_os().next().unwrap_or_default();
     let mut child = Command::new(binary)
+        .arg0(name)
         .args(env::args_os().skip(1))
         .env(STARTED_BY, std::process::id().to_string())
         .stdin(Stdio::from(there))
