@@ -75,7 +75,7 @@ pub fn enter<'a>(
     let unsupported = |error: OsError| Trouble::new(Failure::Unsupported, error.to_string());
     if !args.daemon {
         if let Some(path) = args.log_file.as_deref() {
-            background::show_in(&open_log(Some(path))?.0).map_err(unsupported)?;
+            terminal::show_in(&open_log(Some(path))?.0).map_err(unsupported)?;
         }
         return works(args);
     }

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use pathscope_core::error::Failure;
 use pathscope_dialects::dialect::Manners;
 use pathscope_dialects::spelling;
+use pathscope_os::{OsError, background};
 use pathscope_views as views;
 
 use crate::verbosity::Color;
@@ -17,6 +19,9 @@ const COLUMNS: usize = 80;
 
 /// How sentences are told; as pathscope does until somebody says otherwise.
 static MANNERS: OnceLock<Manners> = OnceLock::new();
+
+/// Standard error as it was before a log took its place.
+static BEFORE_LOG: OnceLock<File> = OnceLock::new();
 
 /// From now on sentences are told as to the users of another tool: that whose command line it is.
 pub fn speak(manners: Manners) {
@@ -41,10 +46,24 @@ pub fn spelled(text: &str) -> Cow<'_, str> {
     spelling::spelled(text, manners().spellings)
 }
 
-/// Says something that is no result.
+/// Says something that is no result. Where a log is full that is said to whoever started the program.
 pub fn say(text: &str) {
+    let line = format!("{}\n", without_orders(&shown(&spelled(text))));
     // Nobody listens any more: that is no reason to stop measuring.
-    let _ = writeln!(io::stderr(), "{}", without_orders(&shown(&spelled(text))));
+    if io::stderr().write_all(line.as_bytes()).is_err()
+        && let Some(mut before) = BEFORE_LOG.get()
+    {
+        let _ = before.write_all(line.as_bytes());
+    }
+}
+
+/// What is said and shown goes to this file from now on.
+pub fn show_in(log: &File) -> Result<(), OsError> {
+    // Where it cannot be kept, what a full log does not take is told to nobody.
+    let before = background::said_to().ok();
+    background::show_in(log)?;
+    before.into_iter().for_each(|before| drop(BEFORE_LOG.set(before)));
+    Ok(())
 }
 
 /// The text with nothing in it that a terminal takes for an order, whoever's words are in it: those of a file, of a peer.

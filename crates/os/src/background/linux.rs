@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::Errno;
 
@@ -24,7 +24,14 @@ pub fn show_in(file: &File) -> Result<(), OsError> {
 }
 
 pub fn to_starter() -> Result<File, OsError> {
-    let handle = io::stdin().as_fd().try_clone_to_owned();
-    let handle = handle.map_err(|source| OsError::Call { what: "keep standard input", source })?;
-    Ok(File::from(handle))
+    kept(io::stdin().as_fd(), "keep standard input")
+}
+
+pub fn said_to() -> Result<File, OsError> {
+    kept(io::stderr().as_fd(), "keep standard error")
+}
+
+fn kept(handle: BorrowedFd<'_>, what: &'static str) -> Result<File, OsError> {
+    let handle = handle.try_clone_to_owned();
+    Ok(File::from(handle.map_err(|source| OsError::Call { what, source })?))
 }

@@ -37,6 +37,11 @@ pub fn show_in(file: &File) -> Result<(), OsError> {
     imp::show_in(file)
 }
 
+/// Standard error as it is now, to be kept when something else takes its place.
+pub fn said_to() -> Result<File, OsError> {
+    imp::said_to()
+}
+
 /// Standard input as something to write to: the other end of [`channel`].
 pub fn to_starter() -> Result<File, OsError> {
     imp::to_starter()

@@ -12,6 +12,10 @@ pub fn show_in(_: &File) -> Result<(), OsError> {
     Err(unsupported())
 }
 
+pub fn said_to() -> Result<File, OsError> {
+    Err(unsupported())
+}
+
 pub fn to_starter() -> Result<File, OsError> {
     Err(unsupported())
 }
