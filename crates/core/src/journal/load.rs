@@ -1,6 +1,7 @@
 //! A test of a session as it begins and is over, for whoever shows each by itself.
 
 use crate::id::FlowId;
+use crate::record::{SocketFacts, WorkerUsage};
 
 /// A test is about to begin at this end; its flows follow.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +21,10 @@ pub struct TestOver {
     pub at_ns: u64,
     /// Of flows of datagrams that came: how many the other end says it sent, where it said so.
     pub sent_there: Vec<(FlowId, u64)>,
+    /// Processor time of each thread of this end that carried its flows.
+    pub workers: Vec<WorkerUsage>,
+    /// How the kernel set the first connection here.
+    pub sockets: Option<SocketFacts>,
     /// The other end of the session's control connection.
     pub session: String,
 }

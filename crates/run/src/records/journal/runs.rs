@@ -1,7 +1,6 @@
 //! A test as it begins, runs and is over, for whoever shows each by itself: what goes through each of its flows.
 
 use pathscope_core::Tick;
-use pathscope_core::id::FlowId;
 use pathscope_core::journal::{ConnectionProgress, DatagramProgress, Entry, TestBegan, TestOver};
 use pathscope_flow::Totals;
 use pathscope_modes::registry::EndReport;
@@ -13,9 +12,8 @@ use crate::messages::outcome::FlowProgress;
 /// A test that runs: when it is let go of, that is told.
 pub(super) struct Runs {
     journal: Journal,
-    session: String,
-    /// Of flows of datagrams that came: how many the other end says it sent.
-    sent_there: Vec<(FlowId, u64)>,
+    /// What is told when it is over.
+    over: TestOver,
 }
 
 impl SessionJournal {
@@ -76,8 +74,8 @@ impl SessionJournal {
         self.write(at, |at_ns, session| {
             Entry::TestBegan(Box::new(TestBegan { at_ns, load, session }))
         });
-        let (journal, session) = (self.journal.clone(), self.session.clone());
-        self.runs = Some(Runs { journal, session, sent_there: Vec::new() });
+        let over = TestOver { session: self.session.clone(), ..TestOver::default() };
+        self.runs = Some(Runs { journal: self.journal.clone(), over });
     }
 }
 
@@ -85,16 +83,16 @@ impl Runs {
     /// This end has reported.
     pub fn reported(&mut self, report: &EndReport) {
         let flows = report.datagrams.iter().flat_map(|report| &report.flows);
-        self.sent_there = flows.filter_map(|facts| Some((facts.flow, facts.expected?))).collect();
+        let sent_there = flows.filter_map(|facts| Some((facts.flow, facts.expected?))).collect();
+        let (workers, sockets) = (report.workers.clone(), report.sockets.clone());
+        self.over = TestOver { sent_there, workers, sockets, ..std::mem::take(&mut self.over) };
     }
 }
 
 impl Drop for Runs {
     fn drop(&mut self) {
-        let session = std::mem::take(&mut self.session);
-        let sent_there = std::mem::take(&mut self.sent_there);
-        self.journal.write(clock::now(), |at_ns| {
-            Entry::TestOver(Box::new(TestOver { at_ns, sent_there, session }))
-        });
+        let over = std::mem::take(&mut self.over);
+        self.journal
+            .write(clock::now(), |at_ns| Entry::TestOver(Box::new(TestOver { at_ns, ..over })));
     }
 }
