@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pathscope_core::journal::Entry;
-use pathscope_core::record::{Host, SocketFacts};
+use pathscope_core::record::{Host, SocketFacts, WorkerUsage};
 use pathscope_modes::document::Measurement;
 use pathscope_modes::registry::EndReport;
 
@@ -14,7 +14,8 @@ use super::outcome::{self, Outcome};
 use super::printer::Printer;
 use super::report::Report;
 use super::rows::{self, Form};
-use super::streams::{Shape, Streams};
+use super::shape::Shape;
+use super::streams::Streams;
 use crate::screen::{Beginning, End, Ending, Screen, Wants};
 
 /// The screen of one client.
@@ -83,9 +84,10 @@ impl ClientScreen {
                 Extent::Bytes(bytes) => format!("{bytes} bytes to send"),
                 Extent::Blocks(blocks) => format!("{blocks} blocks to send"),
             };
-            let text = format!(
-                "Starting Test: protocol: {protocol}, {streams} streams, {block_bytes} byte blocks, omitting {omit_s} seconds, \
-                 {extent}, tos {tos}"
+            let text = rows::starting(
+                (protocol, *streams, *block_bytes),
+                (*omit_s, &extent),
+                u32::from(*tos),
             );
             self.report.line(&text, out)?;
         }
@@ -94,7 +96,7 @@ impl ClientScreen {
 
     /// The part of the JSON that says what was about to be done; of a test of which nothing came, who was to do it.
     fn start(&self, sockets: Option<&SocketFacts>) -> Object {
-        let Client { common, is_udp, .. } = &self.client;
+        let common = &self.client.common;
         let start = Object::new()
             .with("connected", objects::connected(&self.report.streams))
             .with("version", VERSION)
@@ -102,19 +104,13 @@ impl ClientScreen {
         if self.report.streams.all.is_empty() {
             return start;
         }
-        let mss = match self.client.mss {
-            Some(mss) => Some(("tcp_mss", mss)),
-            None => sockets.and_then(|it| it.segment_bytes).map(|mss| ("tcp_mss_default", mss)),
-        };
-        let mut start = start
+        let start = start
             .with("timestamp", objects::timestamp(self.report.unix_ns(self.started_ns)))
             .with("connecting_to", objects::place(&self.client.host, common.port));
-        if let Some((key, mss)) = mss.filter(|_| !is_udp) {
-            start.add(key, mss);
-        }
+        let start = objects::segments(start, &self.report.streams.shape, self.client.mss, sockets);
         let start =
             start.with("target_bitrate", self.client.rate_bps.unwrap_or(0)).with("fq_rate", 0_u64);
-        let start = objects::buffers(start, self.client.window_bytes.unwrap_or(0), sockets);
+        let start = objects::buffers(start, Some(self.client.window_bytes.unwrap_or(0)), sockets);
         start.with("test_start", self.test_start())
     }
 
@@ -139,6 +135,8 @@ impl ClientScreen {
             .with("bidir", u32::from(way == Way::Both))
             .with("fqrate", 0_u64)
             .with("interval", self.client.common.interval_ns as f64 / 1e9)
+            .with("gso", 0_u64)
+            .with("gro", 0_u64)
     }
 
     /// The part of the JSON that says how it ended.
@@ -148,8 +146,8 @@ impl ClientScreen {
         }
         let there = measured.and_then(|it| it.server.as_ref());
         let end = objects::end(&self.report.streams, outcomes);
-        let end =
-            end.with("cpu_utilization_percent", objects::cpu(measured.map(|it| &it.client), there));
+        let cpu = objects::cpu(workers(measured.map(|it| &it.client)), workers(there));
+        let end = end.with("cpu_utilization_percent", cpu);
         let [sender, receiver] = self.congestion(measured);
         end.with_some("sender_tcp_congestion", sender)
             .with_some("receiver_tcp_congestion", receiver)
@@ -179,7 +177,7 @@ impl ClientScreen {
             return Ok(());
         }
         let share = |report| {
-            let [all, user, system] = objects::cpu_percent(report);
+            let [all, user, system] = objects::cpu_percent(workers(report));
             format!("{all:.1}% ({user:.1}%u/{system:.1}%s)")
         };
         let there = measured.and_then(|it| it.server.as_ref());
@@ -233,6 +231,11 @@ impl ClientScreen {
             .with(OURS, ours(ending));
         writeln!(out, "{}", document.pretty())
     }
+}
+
+/// The threads of an end that moved data.
+fn workers(report: Option<&EndReport>) -> &[WorkerUsage] {
+    report.map_or(&[], |report| &report.workers)
 }
 
 /// What the original does not tell.

@@ -15,6 +15,7 @@ mod read;
 mod report;
 mod rows;
 mod server;
+mod shape;
 mod streams;
 mod units;
 mod words;
@@ -135,6 +136,9 @@ mod tests {
         ] {
             assert_eq!(native(line), Ok(words), "{line}");
         }
+        // Datagrams leave in fragments, as the original's do, unless that was forbidden.
+        let cut = native("iperf3 -c h4 -u -b 0 -l 8K").expect("it means something");
+        assert!(cut.contains("--protocol udp --datagram 8192B --may-fragment"), "{cut}");
         // A row can begin where the warm-up ends.
         let odd = native("iperf3 -c h4 -6 -i 2 -O 3 -t 0 -N").expect("it means something");
         assert!(odd.contains("--duration 31622400s --warm-up 3s"), "{odd}");

@@ -2,14 +2,14 @@
 //! affair of the screens.
 
 use pathscope_core::record::{SocketFacts, WorkerUsage};
-use pathscope_modes::registry::EndReport;
 
 use super::asked::Way;
 use super::clock::Time;
 use super::json::{Object, Value};
 use super::outcome::{self, Datagrams, Half, Outcome};
 use super::rows::host_and_port;
-use super::streams::{Interval, Row, Shape, Stream, Streams, lost_percent, rate_bps, sum};
+use super::shape::Shape;
+use super::streams::{Interval, Row, Stream, Streams, lost_percent, rate_bps, sum};
 
 /// The key of what the original does not have.
 pub(super) const OURS: &str = "pathscope";
@@ -47,10 +47,26 @@ pub(super) fn timestamp(unix_ns: u64) -> Object {
         .with("timemillisecs", unix_ns / 1_000_000)
 }
 
-/// What buffers were asked for, and what the kernel gave the first connection.
-pub(super) fn buffers(start: Object, asked: u64, sockets: Option<&SocketFacts>) -> Object {
+/// The largest segment: the one that was asked for, or the first connection's. Over UDP there is none.
+pub(super) fn segments(
+    start: Object,
+    shape: &Shape,
+    asked: Option<u64>,
+    sockets: Option<&SocketFacts>,
+) -> Object {
+    if shape.is_udp {
+        return start;
+    }
+    match asked {
+        Some(asked) => start.with("tcp_mss", asked),
+        None => start.with_some("tcp_mss_default", sockets.and_then(|it| it.segment_bytes)),
+    }
+}
+
+/// What buffers were asked for, where that is known, and what the kernel gave the first connection.
+pub(super) fn buffers(start: Object, asked: Option<u64>, sockets: Option<&SocketFacts>) -> Object {
     start
-        .with("sock_bufsize", asked)
+        .with_some("sock_bufsize", asked)
         .with_some("sndbuf_actual", sockets.and_then(|it| it.send_buffer_bytes))
         .with_some("rcvbuf_actual", sockets.and_then(|it| it.receive_buffer_bytes))
 }
@@ -173,18 +189,24 @@ fn of_stream(shape: &Shape, stream: &Stream, outcome: &Outcome) -> Object {
     }
     let known = outcome.sent.unwrap_or_default();
     let mut sender = times(socket(), &known).with_some("retransmits", known.retransmits);
-    if known.retransmits.is_some() && stream.sends {
+    if known.retransmits.is_some() {
+        // Who only receives sees none of them, and tells zeros as the original does.
         let seen = &stream.round_trips;
         let micros = |ns: u64| ns / 1_000;
-        let peer_window = seen.most_peer_window_bytes;
         sender = sender
+            .with_some("reorder", stream.whole.look.and_then(|look| look.reorderings))
             .with("max_snd_cwnd", seen.most_window_bytes)
-            .with_some("max_snd_wnd", Some(peer_window).filter(|&it| it > 0))
+            .with("max_snd_wnd", seen.most_peer_window_bytes)
             .with("max_rtt", micros(seen.most_rtt_ns))
             .with("min_rtt", micros(seen.least_rtt_ns))
             .with("mean_rtt", micros(seen.mean_rtt_ns()));
     }
-    let sender = known_or_not(sender.with("sender", stream.sends), outcome.sent);
+    let sender = sender.with("sender", stream.sends);
+    let sender = if known.retransmits.is_some() && !stream.sends {
+        sender.with(OURS, Object::new().with("are_round_trips_known", false))
+    } else {
+        known_or_not(sender, outcome.sent)
+    };
     let receiver = half(socket(), outcome.received, (stream.sends, false, false));
     Object::new().with("sender", sender).with("receiver", receiver)
 }
@@ -239,8 +261,7 @@ fn seconds(time_ns: u64) -> f64 {
 }
 
 /// A share of one processor, in hundredths: all of it, and of that what was in user mode and in the kernel.
-pub(super) fn cpu_percent(report: Option<&EndReport>) -> [f64; 3] {
-    let workers: &[WorkerUsage] = report.map_or(&[], |report| &report.workers);
+pub(super) fn cpu_percent(workers: &[WorkerUsage]) -> [f64; 3] {
     let longest_ns = workers.iter().map(|it| it.elapsed_ns).max().unwrap_or(0);
     if longest_ns == 0 {
         return [0.0; 3];
@@ -253,8 +274,8 @@ pub(super) fn cpu_percent(report: Option<&EndReport>) -> [f64; 3] {
 }
 
 /// The same of both ends.
-pub(super) fn cpu(here: Option<&EndReport>, there: Option<&EndReport>) -> Object {
-    let [here, there] = [cpu_percent(here), cpu_percent(there)];
+pub(super) fn cpu(here: &[WorkerUsage], there: &[WorkerUsage]) -> Object {
+    let [here, there] = [here, there].map(cpu_percent);
     Object::new()
         .with("host_total", here[0])
         .with("host_user", here[1])

@@ -178,7 +178,8 @@ pub(super) const REFUSED: [(&str, &str); 14] = [
 ];
 
 /// What changes nothing here, and why.
-pub(super) const IDLE: [(&str, &str); 12] = [
+pub(super) const IDLE: [(&str, &str); 13] = [
+    ("gsro", "how many datagrams the kernel takes at once is this program's own choice"),
     ("zerocopy", "what is sent is not copied by this program in any case"),
     ("skip-rx-copy", "what comes is taken from the kernel"),
     ("repeating-payload", "the other end cannot tell what bytes are made of"),

@@ -2,7 +2,8 @@
 
 use pathscope_modes::document::Measurement;
 
-use super::streams::{Row, Shape, Stream, Streams};
+use super::shape::Shape;
+use super::streams::{Row, Stream, Streams};
 
 /// A stream at one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,7 +2,8 @@
 
 use super::asked::Way;
 use super::outcome::{Datagrams, Half, Outcome};
-use super::streams::{Row, Shape, Stream, lost_percent, rate_bps};
+use super::shape::Shape;
+use super::streams::{Row, Stream, lost_percent, rate_bps};
 use super::units::{Unit, amount, rate};
 
 /// Between the rows of one interval and of the next, and before the summary.
@@ -44,6 +45,17 @@ pub(super) fn connected(stream: &Stream) -> String {
     format!(
         "[{:3}] local {} port {} connected to {} port {}",
         stream.socket, local.0, local.1, remote.0, remote.1
+    )
+}
+
+/// What a test is: its protocol, its streams and their blocks, the seconds that are left out, when it is over, and the byte in headers.
+pub(super) fn starting(
+    (protocol, streams, block_bytes): (&str, u32, u64),
+    (omit_s, extent): (u64, &str),
+    tos: u32,
+) -> String {
+    format!(
+        "Starting Test: protocol: {protocol}, {streams} streams, {block_bytes} byte blocks, omitting {omit_s} seconds, {extent}, tos {tos}"
     )
 }
 

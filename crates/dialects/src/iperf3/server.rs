@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use pathscope_core::id::FlowId;
-use pathscope_core::journal::{Entry, LoadFacts, TestBegan, TestOver};
+use pathscope_core::journal::{Entry, LoadFacts, TestBegan, TestOver, Trouble};
+use pathscope_core::record::SocketFacts;
 
+use super::COMPLAINT;
 use super::asked::{Json, Server, Way};
 use super::client::{machine, protocol};
 use super::json::Object;
@@ -14,7 +15,8 @@ use super::outcome::{self, Outcome};
 use super::printer::Printer;
 use super::report::Report;
 use super::rows::{self, Form, host_and_port};
-use super::streams::{Shape, Stream, Streams};
+use super::shape::Shape;
+use super::streams::{Stream, Streams};
 use crate::screen::{Beginning, End, Ending, Screen, Wants};
 
 /// Around what tells that clients are awaited.
@@ -34,6 +36,8 @@ pub(super) struct ServerScreen {
     /// The session whose rows were shown last; none since all had gone.
     shown: String,
     now_ns: u64,
+    /// Whether nobody is awaited any more.
+    is_last: bool,
 }
 
 /// A test that is under way.
@@ -56,6 +60,7 @@ impl ServerScreen {
             tests: Vec::new(),
             shown: String::new(),
             now_ns: 0,
+            is_last: false,
         }
     }
 
@@ -122,16 +127,33 @@ impl ServerScreen {
         out.write_all(&text)
     }
 
+    /// A client has failed, and its session is over. A document of its test was printed before that.
+    fn fails(&mut self, trouble: &Trouble, out: &mut dyn Write) -> io::Result<()> {
+        self.now_ns = self.now_ns.max(trouble.at_ns);
+        let of = trouble.session.as_deref().map(host_and_port);
+        let whose = of.map(|(host, port)| format!("client {host}, port {port}: "));
+        let text = format!("{}{}", whose.unwrap_or_default(), trouble.text);
+        match self.json() {
+            Json::No => self.printer.line(self.now_ns, &format!("{COMPLAINT}{text}"), out),
+            Json::Stream { .. } => {
+                let event = Object::new().with("event", "error").with("data", text);
+                let client = trouble.session.as_deref();
+                let client = client.map(|client| Object::new().with("client", client));
+                writeln!(out, "{}", event.with_some(OURS, client).line())
+            }
+            Json::Whole => Ok(()),
+        }
+    }
+
     /// A test is over.
     fn is_over(&mut self, over: &TestOver, out: &mut dyn Write) -> io::Result<()> {
-        let (json, machine) = (self.json(), self.machine.clone());
-        let ends = |test: &mut Test, out: &mut dyn Write| {
-            test.ends((json, &machine), &over.sent_there, out)
-        };
+        let form = (self.json(), self.server.common.is_verbose);
+        let machine = self.machine.clone();
+        let ends = |test: &mut Test, out: &mut dyn Write| test.ends((form, &machine), over, out);
         self.with(&over.session, out, ends)?;
         let before = self.tests.len();
         self.tests.retain(|test| test.began.session != over.session);
-        if before == 0 || !self.tests.is_empty() {
+        if before == 0 || !self.tests.is_empty() || self.is_last || self.server.is_one_off {
             return Ok(());
         }
         self.shown.clear();
@@ -152,6 +174,25 @@ fn shape(load: &LoadFacts, interval_ns: u64) -> Shape {
     }
 }
 
+/// What is said of a test before its rows, where more is to be said.
+fn starting(load: &LoadFacts) -> String {
+    let seconds = |ns: u64| ns / 1_000_000_000;
+    let extent = match (load.transfer_bytes, load.duration_ns) {
+        (Some(bytes), _) => {
+            format!("{} bytes to send", bytes.saturating_mul(load.connections.into()))
+        }
+        (None, all_ns) => {
+            let all_ns = all_ns.unwrap_or(0).saturating_sub(load.warm_up_ns);
+            format!("{} second test", seconds(all_ns))
+        }
+    };
+    rows::starting(
+        (protocol(load.is_udp), load.connections, load.block_bytes),
+        (seconds(load.warm_up_ns), &extent),
+        u32::from(load.dscp.unwrap_or(0)) << 2,
+    )
+}
+
 fn way(load: &LoadFacts) -> Way {
     match (load.is_up, load.is_down) {
         (true, true) => Way::Both,
@@ -164,7 +205,7 @@ impl Test {
     fn opened(
         &mut self,
         entry: &Entry,
-        json: Json,
+        (json, is_verbose): (Json, bool),
         machine: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -176,9 +217,13 @@ impl Test {
         }
         if self.report.streams.are_open() {
             match json {
+                Json::No if is_verbose => {
+                    self.report.line(&starting(&self.began.load), out)?;
+                    self.report.head(out)?;
+                }
                 Json::No => self.report.head(out)?,
                 Json::Stream { .. } => {
-                    self.report.event("start", self.start(machine).into(), out)?;
+                    self.report.event("start", self.start(machine, None).into(), out)?;
                 }
                 Json::Whole => {}
             }
@@ -188,15 +233,15 @@ impl Test {
 
     fn ends(
         &mut self,
-        (json, machine): (Json, &str),
-        sent_there: &[(FlowId, u64)],
+        ((json, is_verbose), machine): ((Json, bool), &str),
+        over: &TestOver,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         self.report.end(out)?;
         let shape = self.report.streams.shape;
         let here = |stream: &Stream| {
             let mut outcome = outcome::here(stream, &shape);
-            let told = sent_there.iter().find(|(flow, _)| flow.0 == stream.flow);
+            let told = over.sent_there.iter().find(|(flow, _)| flow.0 == stream.flow);
             if let (Some(received), Some((_, all))) = (&mut outcome.received, told) {
                 outcome::know_all(received, all.saturating_sub(stream.before));
             }
@@ -205,9 +250,24 @@ impl Test {
         let outcomes: Vec<Outcome> = self.report.streams.all.iter().map(here).collect();
         if json == Json::No {
             self.report.line(rows::SEPARATOR, out)?;
+            if is_verbose {
+                self.report.line("Test Complete. Summary Results:", out)?;
+            }
             return self.report.summary(&outcomes, out);
         }
         let end = objects::end(&self.report.streams, &outcomes);
+        // What the client says of its processors is not kept.
+        let known = Object::new().with("is_remote_known", false);
+        let cpu = objects::cpu(&over.workers, &[]).with(OURS, known);
+        let control = over.sockets.as_ref().and_then(|it| it.congestion_control.as_deref());
+        let of = |sends| {
+            let is_there = self.report.streams.all.iter().any(|stream| stream.sends == sends);
+            control.filter(|_| is_there && !shape.is_udp)
+        };
+        let end = end
+            .with("cpu_utilization_percent", cpu)
+            .with_some("sender_tcp_congestion", of(true))
+            .with_some("receiver_tcp_congestion", of(false));
         if let Json::Stream { is_whole_too } = json {
             self.report.event("end", end.clone().into(), out)?;
             if !is_whole_too {
@@ -215,14 +275,14 @@ impl Test {
             }
         }
         let document = Object::new()
-            .with("start", self.start(machine))
+            .with("start", self.start(machine, over.sockets.as_ref()))
             .with("intervals", self.report.take_intervals())
             .with("end", end)
             .with(OURS, Object::new().with("version", env!("CARGO_PKG_VERSION")));
         writeln!(out, "{}", document.pretty())
     }
 
-    fn start(&self, machine: &str) -> Object {
+    fn start(&self, machine: &str, sockets: Option<&SocketFacts>) -> Object {
         let TestBegan { at_ns, load, session } = &self.began;
         let (host, port) = host_and_port(session);
         let rate_bps = load.rate_bps.unwrap_or(0);
@@ -240,15 +300,17 @@ impl Test {
             .with("tos", u32::from(load.dscp.unwrap_or(0)) << 2)
             .with("target_bitrate", rate_bps)
             .with("bidir", u32::from(way(load) == Way::Both))
-            .with("fqrate", 0_u64);
-        Object::new()
+            .with("fqrate", 0_u64)
+            .with("interval", self.report.streams.shape.interval_ns as f64 / 1e9);
+        let start = Object::new()
             .with("connected", objects::connected(&self.report.streams))
             .with("version", VERSION)
             .with("system_info", machine)
-            .with("target_bitrate", rate_bps)
             .with("timestamp", objects::timestamp(self.report.unix_ns(*at_ns)))
-            .with("accepted_connection", objects::place(host, port.parse().unwrap_or(0)))
-            .with("test_start", test_start)
+            .with("accepted_connection", objects::place(host, port.parse().unwrap_or(0)));
+        let start = objects::segments(start, &self.report.streams.shape, None, sockets);
+        let start = start.with("target_bitrate", rate_bps).with("fq_rate", 0_u64);
+        objects::buffers(start, None, sockets).with("test_start", test_start)
     }
 }
 
@@ -268,17 +330,18 @@ impl Screen for ServerScreen {
     }
 
     fn entry(&mut self, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
-        let json = self.json();
+        let form = (self.json(), self.server.common.is_verbose);
         match entry {
             Entry::TestBegan(began) => self.begins(began, out),
             Entry::TestOver(over) => {
                 self.now_ns = self.now_ns.max(over.at_ns);
                 self.is_over(over, out)
             }
+            Entry::Trouble(trouble) => self.fails(trouble, out),
             Entry::Opened(connection) => {
                 let machine = self.machine.clone();
                 let opened =
-                    |test: &mut Test, out: &mut dyn Write| test.opened(entry, json, &machine, out);
+                    |test: &mut Test, out: &mut dyn Write| test.opened(entry, form, &machine, out);
                 self.with(&connection.session, out, opened)
             }
             Entry::Closed(connection) => {
@@ -292,6 +355,7 @@ impl Screen for ServerScreen {
     }
 
     fn finished(&mut self, _: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.is_last = true;
         let sessions = self.tests.iter();
         let over =
             |test: &Test| TestOver { session: test.began.session.clone(), ..TestOver::default() };

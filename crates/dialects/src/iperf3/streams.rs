@@ -5,66 +5,10 @@ use std::collections::VecDeque;
 use pathscope_core::journal::{Connection, ConnectionProgress, DatagramProgress};
 use pathscope_core::tcp_look::TcpLook;
 
-use super::asked::Way;
+use super::shape::Shape;
 
 /// Sockets are numbers that mean nothing outside of one output. The original's are descriptors, and its first is this one.
 const FIRST_SOCKET: u32 = 5;
-
-/// What is known of a test before anything moves.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shape {
-    pub is_client: bool,
-    pub is_udp: bool,
-    pub way: Way,
-    /// In each direction.
-    pub streams: u32,
-    pub omit_ns: u64,
-    /// From one row to the next; 0: there is one.
-    pub interval_ns: u64,
-    /// How long all takes, with the warm-up, where that was said.
-    pub planned_ns: Option<u64>,
-}
-
-impl Shape {
-    /// Streams of all directions.
-    pub fn all_streams(&self) -> u32 {
-        if self.way == Way::Both { self.streams.saturating_mul(2) } else { self.streams }
-    }
-
-    /// Whether this end sends on this one of them.
-    fn sends(&self, flow: u32) -> bool {
-        let is_by_client = match self.way {
-            Way::Push => true,
-            Way::Pull => false,
-            Way::Both => flow < self.streams,
-        };
-        is_by_client == self.is_client
-    }
-
-    /// By so much a report may come early and count as in time.
-    fn tolerance_ns(&self) -> u64 {
-        (self.interval_ns / 20).max(1_000_000)
-    }
-
-    /// Whether a row that begins then is of the warm-up.
-    fn is_omitted(&self, start_ns: u64) -> bool {
-        start_ns.saturating_add(self.tolerance_ns()) < self.omit_ns
-    }
-
-    /// When the row ends that has begun then.
-    fn row_end_ns(&self, start_ns: u64) -> u64 {
-        let start_ns = start_ns.saturating_add(self.tolerance_ns());
-        let origin_ns = if start_ns < self.omit_ns { 0 } else { self.omit_ns };
-        let next_ns = match self.interval_ns {
-            0 => u64::MAX,
-            interval_ns => {
-                let whole = (start_ns - origin_ns) / interval_ns + 1;
-                origin_ns.saturating_add(interval_ns.saturating_mul(whole))
-            }
-        };
-        if origin_ns < self.omit_ns { next_ns.min(self.omit_ns) } else { next_ns }
-    }
-}
 
 /// What one stream did from one time of the test to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,6 +30,24 @@ impl Row {
     /// Bits a second.
     pub fn rate_bps(&self) -> f64 {
         rate_bps(self.bytes, self.end_ns.saturating_sub(self.start_ns))
+    }
+
+    /// This one and the next as one.
+    fn and(self, next: &Self) -> Self {
+        Self {
+            end_ns: next.end_ns,
+            bytes: self.bytes + next.bytes,
+            retransmits: both(self.retransmits, next.retransmits),
+            look: match (self.look, next.look) {
+                (Some(before), Some(now)) => Some(later(before, now)),
+                (before, now) => now.or(before),
+            },
+            datagrams: match (self.datagrams, next.datagrams) {
+                (Some(sum), Some(more)) => Some(added(sum, more)),
+                (sum, more) => sum.or(more),
+            },
+            ..self
+        }
     }
 
     fn take(&mut self, progress: &ConnectionProgress, sends: bool) {
@@ -110,6 +72,11 @@ fn later(before: TcpLook, now: TcpLook) -> TcpLook {
         reorderings: now.reorderings.or(before.reorderings),
         ..now
     }
+}
+
+/// Counts of two, one after the other, where there are any.
+fn both(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    if sum.is_none() && more.is_none() { None } else { Some(sum.unwrap_or(0) + more.unwrap_or(0)) }
 }
 
 /// Those of two, one after the other.
@@ -144,6 +111,8 @@ pub(super) struct Stream {
     /// Its own address and the other end's, each with its port.
     pub ends: [String; 2],
     open: Option<Row>,
+    /// The row that ends when the test was to end, until it is known what comes behind it.
+    held: Option<Row>,
     ready: VecDeque<Row>,
     is_over: bool,
     /// Segments sent again since the connection began, when that was told last.
@@ -213,6 +182,7 @@ impl Streams {
             sends: self.shape.sends(flow),
             ends: [text(&facts.local), text(&facts.remote)],
             open: Some(Row { start_ns, ..Row::default() }),
+            held: None,
             ready: VecDeque::new(),
             is_over: false,
             retransmits_told: 0,
@@ -256,22 +226,21 @@ impl Streams {
         if stream.is_over {
             return;
         }
-        stream.is_over = true;
         if let (Some(row), Some(tcp), true) =
             (&mut stream.open, &connection.facts.tcp, stream.sends)
         {
             let end = TcpLook::at_end(connection.facts.flow, tcp);
             row.look = Some(row.look.map_or(end, |before| later(before, end)));
         }
-        stream.cut(&shape);
+        stream.ends(&shape);
     }
 
     /// All are over, whatever was told of them.
     pub fn end(&mut self) {
         let shape = self.shape;
         for stream in &mut self.all {
-            if !std::mem::replace(&mut stream.is_over, true) {
-                stream.cut(&shape);
+            if !stream.is_over {
+                stream.ends(&shape);
             }
         }
     }
@@ -314,17 +283,42 @@ impl Stream {
             }
             whole.bytes += row.bytes;
             whole.look = row.look.or(whole.look);
-            if let Some(more) = row.retransmits {
-                whole.retransmits = Some(whole.retransmits.unwrap_or(0) + more);
-            }
+            whole.retransmits = both(whole.retransmits, row.retransmits);
             if let Some(more) = row.datagrams {
                 whole.datagrams = Some(added(whole.datagrams.unwrap_or_default(), more));
             }
             row.look.iter().filter(|_| is_row).for_each(|look| self.round_trips.saw(look));
         }
         if is_row {
+            self.show(&row, shape);
+        }
+    }
+
+    /// What comes in the moments behind the planned end is of the row that ends there: over so short a time it would have a rate that
+    /// means nothing, and programs average those.
+    fn show(&mut self, row: &Row, shape: &Shape) {
+        let is_moment = row.end_ns.saturating_sub(row.start_ns) < shape.interval_ns / 10;
+        let row = match self.held.take() {
+            Some(last) if is_moment => last.and(row),
+            Some(last) => {
+                self.ready.push_back(last);
+                *row
+            }
+            None => *row,
+        };
+        let until_ns = row.end_ns.saturating_add(shape.tolerance_ns());
+        if !self.is_over && shape.planned_ns.is_some_and(|planned_ns| until_ns >= planned_ns) {
+            self.held = Some(row);
+        } else {
             self.ready.push_back(row);
         }
+    }
+
+    /// No row follows.
+    fn ends(&mut self, shape: &Shape) {
+        self.is_over = true;
+        self.cut(shape);
+        self.ready.extend(self.held.take());
     }
 }
 

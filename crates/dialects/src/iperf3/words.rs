@@ -110,8 +110,8 @@ fn sockets(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
             line.word("--nagle");
         }
     }
-    if client.is_whole && *is_udp {
-        line.word("--dont-fragment");
+    if *is_udp {
+        line.word(if client.is_whole { "--dont-fragment" } else { "--may-fragment" });
     }
     if client.tos > 0 {
         line.say("--dscp", &(client.tos >> 2));

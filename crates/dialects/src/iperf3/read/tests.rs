@@ -51,6 +51,7 @@ fn every_value_is_read() {
     assert!(all.is_no_delay && all.common.is_verbose && all.common.notes.is_empty());
     assert_eq!(client("-c h4 --dscp ef").tos, 184);
     assert_eq!(client("-c h4 -k 10").extent, Extent::Blocks(10));
+    assert_eq!(client("-t inf -c h4").extent, Extent::Seconds(0));
     assert_eq!(client("-c h4 -u -b 0").rate_bps, None);
     assert_eq!(client("-c h4 -u -b /7").burst, Some(7));
     assert_eq!(client("-c fe80::1%eth0").host, "fe80::1%eth0");
@@ -90,6 +91,7 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -p 0", "-p/--port: 0 is out of range"),
         ("-c h4 -i 61", "-i/--interval: 61 is out of range: 0.1 to 60, or 0"),
         ("-c h4 -l 2M", "-l/--length: 2097152 is out of range"),
+        ("-c h4 -u -l 65508", "-l/--length: 65508 is out of range: 16 to 65507"),
         ("-c h4 -u -l 15", "-l/--length: 15 is out of range: 16 to 65507"),
         ("-c h4 -b 1X", "-b/--bitrate: '1X' has no suffix"),
         ("-c h4 -b 1M/1001", "-b/--bitrate: /1001 is out of range: 1 to 1000"),

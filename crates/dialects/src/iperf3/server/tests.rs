@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
+use pathscope_core::id::FlowId;
 use pathscope_core::journal::DatagramProgress;
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, WorkerUsage};
 
 use super::super::asked::Asked;
 use super::super::read;
@@ -45,7 +46,7 @@ fn moved(session: &str, bytes: u64, datagrams: Option<DatagramProgress>) -> Entr
 fn over(session: &str, sent: Option<u64>) -> Entry {
     let (at_ns, session) = (1_000_000_000, session.to_owned());
     let sent_there = sent.map(|sent| (FlowId(0), sent)).into_iter().collect();
-    Entry::TestOver(Box::new(TestOver { at_ns, sent_there, session }))
+    Entry::TestOver(Box::new(TestOver { at_ns, sent_there, session, ..TestOver::default() }))
 }
 
 fn printed(line: &str, entries: &[Entry]) -> String {
@@ -89,10 +90,12 @@ fn each_test_is_shown_as_it_goes() {
 #[test]
 fn where_several_are_there_it_is_said_whose_rows_follow() {
     let (one, two) = ("10.0.0.1:41", "10.0.0.2:42");
+    // A row is shown when it is over, but the last of a test with what ends it.
+    let long = LoadFacts { duration_ns: Some(3_000_000_000), ..PUSH };
     let entries = [
-        began(one, PUSH),
+        began(one, long),
         opened(one),
-        began(two, PUSH),
+        began(two, long),
         moved(one, 1_310_720, None),
         opened(two),
         moved(two, 12_582_912, None),
@@ -130,6 +133,60 @@ fn where_several_are_there_it_is_said_whose_rows_follow() {
         LINE,
     ];
     assert_eq!(said, expected, "{shown}");
+}
+
+#[test]
+fn what_became_of_a_client_that_failed_is_said_and_at_the_end_nobody_is_awaited() {
+    let who = "10.0.0.1:41";
+    let text = "the client has gone".to_owned();
+    let trouble = Trouble { at_ns: 0, text, session: Some(who.to_owned()) };
+    let trouble = Entry::Trouble(Box::new(trouble));
+    let entries = [began(who, PUSH), opened(who), trouble];
+    let shown = printed("-s", &entries);
+    let line = "iperf3: error - client 10.0.0.1, port 41: the client has gone\n";
+    assert!(shown.contains(line), "{shown}");
+    // Its rows end with the server.
+    assert!(shown.ends_with("receiver\n"), "{shown}");
+    let events = printed("-s --json-stream", &entries);
+    let error = "\"event\":\"error\",\"data\":\"client 10.0.0.1, port 41: the client has gone\",";
+    assert!(events.contains(error), "{events}");
+}
+
+#[test]
+fn programs_find_processors_and_sockets_of_this_end_in_a_document() {
+    let who = "10.0.0.1:41";
+    let worker = WorkerUsage {
+        elapsed_ns: 2_000_000_000,
+        user_ns: 40_000_000,
+        system_ns: 20_000_000,
+        ..WorkerUsage::default()
+    };
+    let sockets = SocketFacts {
+        segment_bytes: Some(1_448),
+        receive_buffer_bytes: Some(131_072),
+        congestion_control: Some("cubic".to_owned()),
+        ..SocketFacts::default()
+    };
+    let (workers, sockets, session) = (vec![worker], Some(sockets), who.to_owned());
+    let over = TestOver { workers, sockets, session, ..TestOver::default() };
+    let entries = [
+        began(who, PUSH),
+        opened(who),
+        moved(who, 1_310_720, None),
+        Entry::TestOver(Box::new(over)),
+    ];
+    let json = printed("-s -J", &entries);
+    for part in [
+        "\"tcp_mss_default\":\t1448,",
+        "\"rcvbuf_actual\":\t131072,",
+        "\"host_total\":\t3,",
+        "\"remote_total\":\t0,",
+        "\"is_remote_known\":\tfalse",
+        "\"receiver_tcp_congestion\":\t\"cubic\"",
+    ] {
+        assert!(json.contains(part), "{part} in {json}");
+    }
+    assert!(!json.contains("sender_tcp_congestion"));
 }
 
 #[test]
@@ -183,6 +240,8 @@ fn of_datagrams_what_never_came_is_told_and_where_none_came_that_is_all() {
     ] {
         assert!(json.contains(part), "{part} in {json}");
     }
+    // A server that is to serve one awaits no other.
+    assert_eq!(printed("-s1", &of(datagrams, None)).matches("Server listening").count(), 1);
     let events = printed("-s --json-stream", &of(datagrams, None));
     let names = ["start", "interval", "end"].map(|it| format!("{{\"event\":\"{it}\","));
     assert!(events.lines().zip(&names).all(|(line, name)| line.starts_with(name)), "{events}");

@@ -5,6 +5,7 @@ use pathscope_core::journal::{Connection, ConnectionProgress, DatagramProgress};
 use pathscope_core::record::{FlowFacts, TcpFacts};
 use pathscope_core::tcp_look::TcpLook;
 
+use super::super::asked::Way;
 use super::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -126,6 +127,31 @@ fn without_an_interval_there_is_one_row() {
     }
     streams.end();
     assert_eq!(next(&mut streams), Some(vec![(0, [0, 3_000], 15, false, Some(2))]));
+}
+
+#[test]
+fn what_comes_in_the_moments_behind_the_planned_end_is_of_the_last_row() {
+    let timed = Shape { planned_ns: Some(2 * SECOND), ..push() };
+    let begun = || {
+        let mut streams = streams(timed);
+        streams.progress(&progress(0, [0, 1_000], 5, Some(1)));
+        assert_eq!(next(&mut streams), Some(vec![(0, [0, 1_000], 5, false, Some(1))]));
+        streams.progress(&progress(0, [1_000, 2_000], 6, Some(1)));
+        assert_eq!(next(&mut streams), None);
+        streams
+    };
+    let mut over = begun();
+    over.progress(&progress(0, [2_000, 2_004], 3, Some(4)));
+    over.closed(&connection(0));
+    assert_eq!(next(&mut over), Some(vec![(0, [1_000, 2_004], 9, false, Some(3))]));
+    assert_eq!((next(&mut over), over.all[0].whole.bytes), (None, 14));
+    // What takes longer has rows of its own.
+    let mut late = begun();
+    late.progress(&progress(0, [2_000, 3_000], 7, Some(1)));
+    assert_eq!(next(&mut late), Some(vec![(0, [1_000, 2_000], 6, false, Some(0))]));
+    late.end();
+    assert_eq!(next(&mut late), Some(vec![(0, [2_000, 3_000], 7, false, Some(0))]));
+    assert_eq!((next(&mut late), late.all[0].whole.bytes), (None, 18));
 }
 
 #[test]
