@@ -9,7 +9,7 @@ use crate::place::Place;
 pub(super) const DESIGN: Design = Design {
     group: "goodput",
     axes: &[
-        Axis::new("pattern", &["push", "pull", "duplex", "pushpull"]),
+        Axis::new("pattern", &["push", "pull", "duplex", "bidir", "pushpull"]),
         Axis::new("connections", &["1", "8", "100"]),
         Axis::new("wait", &["sleep", "spin"]),
         Axis::new("engine", &["epoll", "plain"]),
@@ -69,8 +69,8 @@ fn cell(chosen: &Chosen, extent: Extent) -> Cell {
         let all = seconds * found.map_or(0, |(_, bytes)| *bytes);
         let each = if is_limited { seconds * 2_000_000 / flows } else { all / flows };
         words.extend(["-n".to_owned(), each.to_string()]);
-        // Two ways share it as their pattern has it.
-        let is_one_way = matches!(chosen.get("pattern"), "push" | "pull");
+        // Two ways that share connections share it as their pattern has it.
+        let is_one_way = matches!(chosen.get("pattern"), "push" | "pull" | "bidir");
         transfer_bytes = is_one_way.then_some(each * flows);
     } else {
         words.extend(["-t".to_owned(), format!("{seconds}s")]);
@@ -87,7 +87,8 @@ fn cell(chosen: &Chosen, extent: Extent) -> Cell {
         ping_bytes: None,
         has_samples: false,
         asked: Asked {
-            flows,
+            // Each way has as many.
+            flows: if chosen.is("pattern", "bidir") { 2 * flows } else { flows },
             rate_bps: (is_limited && chosen.is("until", "time")).then_some(20e6),
             transfer_bytes,
             ..Asked::default()

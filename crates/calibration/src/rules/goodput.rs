@@ -180,7 +180,7 @@ pub const RULES: &[Rule] = &[
             let senders: &[&str] = match it.cell.setting("pattern")? {
                 "push" => &["client"],
                 "pull" => &["server"],
-                "duplex" => &["client", "server"],
+                "duplex" | "bidir" => &["client", "server"],
                 _ => &[],
             };
             let is_timed = it.cell.setting("until") == Some("time");
