@@ -1,5 +1,6 @@
 //! A test of a session as it begins and is over, for whoever shows each by itself.
 
+use crate::counters::HostCounters;
 use crate::id::FlowId;
 use crate::record::{SocketFacts, WorkerUsage};
 
@@ -23,6 +24,10 @@ pub struct TestOver {
     pub sent_there: Vec<(FlowId, u64)>,
     /// Processor time of each thread of this end that carried its flows.
     pub workers: Vec<WorkerUsage>,
+    /// How long it took at this end.
+    pub elapsed_ns: u64,
+    /// What this machine counted meanwhile.
+    pub host: Option<HostCounters>,
     /// How the kernel set the first connection here.
     pub sockets: Option<SocketFacts>,
     /// The other end of the session's control connection.

@@ -69,7 +69,8 @@ impl SessionJournal {
     /// The flows of a test are about to move data.
     pub(super) fn runs(&mut self, at: Tick) {
         let load = self.test.as_ref().and_then(|(plan, ..)| plan.load());
-        let Some(load) = load.filter(|_| self.wants_progress()) else { return };
+        let wants = self.journal.wants();
+        let Some(load) = load.filter(|_| wants.progress || wants.status) else { return };
         self.block_bytes = load.block_bytes;
         self.write(at, |at_ns, session| {
             Entry::TestBegan(Box::new(TestBegan { at_ns, load, session }))
@@ -85,7 +86,9 @@ impl Runs {
         let flows = report.datagrams.iter().flat_map(|report| &report.flows);
         let sent_there = flows.filter_map(|facts| Some((facts.flow, facts.expected?))).collect();
         let (workers, sockets) = (report.workers.clone(), report.sockets.clone());
-        self.over = TestOver { sent_there, workers, sockets, ..std::mem::take(&mut self.over) };
+        let (elapsed_ns, host) = (report.elapsed_ns, report.host.clone());
+        let over = std::mem::take(&mut self.over);
+        self.over = TestOver { sent_there, workers, sockets, elapsed_ns, host, ..over };
     }
 }
 
