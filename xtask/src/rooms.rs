@@ -250,7 +250,10 @@ pub const KINDS: &[Kind] = &[
                 ],
             },
             Public { to: "peers::mla", items: &["Plan::Multipath"] },
-            Public { to: "peers::ntttcp", items: &["Plan::Goodput", "goodput::Shutdown"] },
+            Public {
+                to: "peers::ntttcp",
+                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Shutdown"],
+            },
             Public {
                 to: "peers::simpleperf",
                 items: &[

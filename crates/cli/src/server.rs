@@ -147,8 +147,8 @@ fn stated(args: &ServerArgs) -> Result<Vec<Stated>, Trouble> {
         if peer == PeerKind::OWN || is_known {
             continue;
         }
-        let (port, tests) = args.words.of(peer).map_err(Trouble::usage)?;
-        stated.push(Stated { peer, tests, port });
+        let (port, ports, tests) = args.words.of(peer).map_err(Trouble::usage)?;
+        stated.push(Stated { peer, tests, port, ports });
     }
     Ok(stated)
 }

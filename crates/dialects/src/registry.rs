@@ -39,7 +39,7 @@ dialects! {
     CtsTraffic;
     /// MultipathLatencyAnalyzer, echoes over two interfaces
     MultipathLatencyAnalyzer;
-    /// ntttcp for Linux, as a sender: throughput of many connections
+    /// ntttcp for Linux: throughput of many connections
     Ntttcp;
     /// simpleperf, a throughput tool
     Simpleperf;

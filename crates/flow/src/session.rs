@@ -98,6 +98,12 @@ pub trait Dialogue: Sized {
         true
     }
 
+    /// Server: whether connections that come before there is a test are kept for it, each being told of ([`Input::Came`]): nobody says how
+    /// many a test has.
+    fn counts_connections(&self) -> bool {
+        false
+    }
+
     /// Whether the control connection is lost, and none has taken its place yet.
     fn is_away(&self) -> bool {
         false
@@ -133,6 +139,8 @@ pub enum Input<'bytes, D: Dialogue> {
         /// The last number that it has received.
         received: u64,
     },
+    /// Server: one more connection has come, and is kept until there is a test.
+    Came,
     /// This flow has all its sockets, and the other end knows whose they are.
     Attached {
         /// Its group.

@@ -327,6 +327,7 @@ impl Dialogue for InBand {
             | Input::Unreached
             | Input::Returned { .. }
             | Input::Phase { .. }
+            | Input::Came
             | Input::Ended { .. } => {}
         }
     }

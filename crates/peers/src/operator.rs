@@ -15,6 +15,11 @@ pub trait OperatorWords: Args + Clone + Debug + Default + Send + Sync {
     /// The port of its own listener, if it is to have another one than by itself.
     fn port(&self) -> Option<u16>;
 
+    /// How many ports that listener has, from the first on.
+    fn ports(&self) -> u16 {
+        1
+    }
+
     /// What its clients run, if they cannot say it and something is known of it: over TCP, over UDP, or both. What is wrong with what
     /// was stated, as a sentence.
     fn tests(&self) -> Result<Vec<Test>, PlanError>;

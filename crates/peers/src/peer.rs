@@ -37,6 +37,8 @@ pub trait Peer {
     const DATAGRAMS: OwnDatagrams = OwnDatagrams::None;
     /// What holds on the connections of flows.
     const CONVENTIONS: Conventions;
+    /// The same at a server, where that differs.
+    const SERVED: Conventions = Self::CONVENTIONS;
     /// What a client of it is told of what it counts.
     const TELLS: Tells;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
@@ -110,6 +112,11 @@ pub trait Peer {
 
     /// A connection has come from there to the listener that this kind has for itself. None where it has none.
     fn accepted(_from: SocketAddr) -> Option<Joining<Self::Greeting>> {
+        None
+    }
+
+    /// A connection has come from there to the port [before](Control::PortBefore) the first of those. None where nothing is said there.
+    fn accepted_for_words(_from: SocketAddr) -> Option<Joining<Self::Greeting>> {
         None
     }
 

@@ -1,11 +1,11 @@
-//! The binary as ntttcp, sending to whoever speaks as its receivers do: what it shows, and its files.
+//! The binary as ntttcp: sending to whoever speaks as its receivers do, and receiving from itself; what it shows, and its files.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::run;
+use crate::common::{Running, pathscope, run};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 4;
@@ -117,12 +117,41 @@ fn a_sender_shows_what_ntttcp_shows_and_writes_its_files() {
 }
 
 #[test]
-fn what_is_not_done_is_refused_with_what_does_it() {
-    let refused = run(&["ntttcp", "-r"]).exits(255);
-    assert!(refused.stdout.contains("start ntttcp itself"), "{}", refused.said());
-    for kind in ["ntttcp", "ntttcp-no-sync"] {
-        run(&["server", "--accept", kind]).exits(2).complains(&["senders are not served"]);
+fn a_receiver_serves_a_sender_as_ntttcp_does_and_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let xml = folder.path().join("a.xml");
+    let path = xml.to_str().expect("it is text");
+    // Below those that systems give away, and another for each run.
+    let port = (20_001 + std::process::id() % 4_000 * 3).to_string();
+    let of_receiver = ["ntttcp", "-r127.0.0.1", "-P", "2", "-t", "1", "-p", &port, "-x", path];
+    let mut receiver = Running::start(pathscope(&of_receiver));
+    receiver.await_stdout("3 threads created");
+    let of_sender = ["ntttcp", "-s127.0.0.1", "-P2", "-n1", "-l2", "-t", "1", "-p", &port, "-Q"];
+    run(&of_sender).exits(0);
+    let ran = receiver.finish().exits(0);
+    for part in [
+        "INFO: Network activity progressing...\n",
+        "\nReal-time throughput: ",
+        "INFO: Test run completed.\n",
+        "INFO: Test cycle finished.\n",
+        "INFO: #####  Totals:  #####\n",
+        "bps\n",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.said());
     }
+    assert!(!ran.stdout.contains("connections tested"), "{}", ran.said());
+    let written = std::fs::read_to_string(xml).expect("it was written");
+    assert!(
+        written.starts_with("<ntttcpr computername=\"")
+            && written.contains("<total_bytes metric=\"MB\">")
+    );
+}
+
+#[test]
+fn what_is_not_done_is_refused_with_what_does_it() {
+    let refused = run(&["ntttcp", "-r", "-M"]).exits(255);
+    assert!(refused.stdout.contains("served by itself"), "{}", refused.said());
+    run(&["server", "--accept", "ntttcp-no-sync"]).exits(2).complains(&["--accept ntttcp serves"]);
     let words = ["goodput", "127.0.0.1", "--peer", "ntttcp", "--no-probe", "--transfer", "1MiB"];
     run(&words).exits(2).complains(&["--duration, and no --transfer"]);
 }

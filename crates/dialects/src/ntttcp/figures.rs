@@ -2,11 +2,12 @@
 //! (`screen`, `files`).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use pathscope_core::counters::HostCounters;
 use pathscope_core::id::FlowId;
-use pathscope_core::journal::ConnectionProgress;
-use pathscope_core::record::{Host, TcpFacts};
+use pathscope_core::journal::{ConnectionProgress, TestOver};
+use pathscope_core::record::{Host, TcpFacts, WorkerUsage};
 use pathscope_modes::document::{Document, Measurement};
 
 use super::settings::Settings;
@@ -75,7 +76,7 @@ pub(super) struct Machine {
 }
 
 impl Moved {
-    fn add(&mut self, length_ns: u64, bytes: u64) {
+    pub fn add(&mut self, length_ns: u64, bytes: u64) {
         self.seconds += length_ns as f64 / 1e9;
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -99,13 +100,30 @@ impl Window {
     }
 
     /// Whether this interval is one of those that count: most of it is in the window.
-    fn holds(self, start_ns: u64, end_ns: u64) -> bool {
+    pub fn holds(self, start_ns: u64, end_ns: u64) -> bool {
         let middle = start_ns.midpoint(end_ns);
         end_ns > start_ns && (self.start_ns..self.end_ns).contains(&middle)
     }
 }
 
 impl Connections {
+    /// Those of a receiver's threads, of which each has a port.
+    pub fn by_port(
+        &self,
+        port_of: impl Fn(FlowId) -> Option<u16>,
+        ports: Range<u32>,
+    ) -> Vec<Moved> {
+        let mut threads = vec![Moved::default(); ports.len()];
+        for (flow, moved) in &self.0 {
+            let place = port_of(*flow).and_then(|port| u32::from(port).checked_sub(ports.start));
+            if let Some(sum) = place.and_then(|place| threads.get_mut(place as usize)) {
+                sum.bytes = sum.bytes.saturating_add(moved.bytes);
+                sum.seconds = sum.seconds.max(moved.seconds);
+            }
+        }
+        threads
+    }
+
     /// So much went through one of them.
     pub fn hear(&mut self, window: Window, progress: &ConnectionProgress) {
         if window.holds(progress.start_ns, progress.end_ns) {
@@ -161,29 +179,70 @@ impl Figures {
             retransmits: goodput.and_then(|it| it.retransmits).or(of_machine).unwrap_or_default(),
             retransmits_per_second: RETRANSMITS.map(|(_, name)| per_second(name)),
             packets: settings.interface.as_deref().and_then(|name| packets(&counters, name)),
-            machine: Machine::of(&document.hosts.client, &counters, measurement),
+            machine: Machine::of(
+                &document.hosts.client,
+                &counters,
+                &Whole {
+                    elapsed_ns: measurement.client.elapsed_ns,
+                    bytes: measurement.client.goodput.as_ref().map_or(0, |it| it.sent_bytes),
+                    used_ns: used_ns(&measurement.client.workers),
+                },
+            ),
             rtt_us: rtt_us(measurement),
         })
     }
+
+    /// Of a test that a receiver has served.
+    pub fn served(
+        (all, threads): (Moved, Vec<Moved>),
+        (host, over, bytes): (&Host, &TestOver, u64),
+        settings: &Settings,
+    ) -> Self {
+        let counters = over.host.clone().unwrap_or_default();
+        let count = |name: &str| counters.protocols.get(name).copied().unwrap_or_default();
+        let seconds = over.elapsed_ns as f64 / 1e9;
+        let per_second =
+            |name: &str| if seconds > 0.0 { count(name) as f64 / seconds } else { 0.0 };
+        let whole = Whole { elapsed_ns: over.elapsed_ns, bytes, used_ns: used_ns(&over.workers) };
+        Self {
+            all,
+            threads,
+            retransmits: count("Tcp.RetransSegs"),
+            retransmits_per_second: RETRANSMITS.map(|(_, name)| per_second(name)),
+            packets: settings.interface.as_deref().and_then(|name| packets(&counters, name)),
+            machine: Machine::of(host, &counters, &whole),
+            ..Self::default()
+        }
+    }
+}
+
+/// Processor time of these threads.
+fn used_ns(workers: &[WorkerUsage]) -> u64 {
+    workers.iter().map(|it| it.user_ns.saturating_add(it.system_ns)).sum()
+}
+
+/// What a whole test was, at this end.
+struct Whole {
+    elapsed_ns: u64,
+    bytes: u64,
+    /// Processor time of who moved them.
+    used_ns: u64,
 }
 
 impl Machine {
-    fn of(host: &Host, counters: &HostCounters, measurement: &Measurement) -> Self {
+    fn of(host: &Host, counters: &HostCounters, whole: &Whole) -> Self {
         let count = counters.cpus.len();
         let share = |of: fn(&pathscope_core::counters::CpuShares) -> f64| {
             let sum: f64 = counters.cpus.iter().map(of).sum();
             if count > 0 { sum / count as f64 * 100.0 } else { 0.0 }
         };
         let busy = share(|cpu| cpu.busy);
-        let client = &measurement.client;
-        let seconds = client.elapsed_ns as f64 / 1e9;
+        let seconds = whole.elapsed_ns as f64 / 1e9;
         let cores = host.cpus_online.unwrap_or_default();
         let mhz = host.cpu_mhz.unwrap_or_default();
         // What the machine did is known of the whole test, and so are these bytes.
-        let bytes = client.goodput.as_ref().map_or(0, |it| it.sent_bytes);
+        let &Whole { bytes, used_ns, .. } = whole;
         let cycles = mhz * 1e6 * seconds * f64::from(cores) * busy / 100.0;
-        let used_ns: u64 =
-            client.workers.iter().map(|it| it.user_ns.saturating_add(it.system_ns)).sum();
         Self {
             cores,
             mhz,

@@ -3,15 +3,19 @@
 mod figures;
 mod files;
 mod getopt;
+mod printer;
+mod receiver;
 mod screen;
 mod settings;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use self::receiver::ReceiverScreen;
 use self::screen::NtttcpScreen;
 use self::settings::{Role, Settings};
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::screen::Screen;
 use crate::spelling::Spellings;
 
 /// What is printed first.
@@ -33,6 +37,12 @@ pub(crate) enum Ntttcp {}
 /// What sentences of ours name, as its users do.
 const SPELLINGS: Spellings = &[
     ("('pathscope server', or the program that --peer names)", "('ntttcp -r')"),
+    ("--ntttcp-duration", "-t"),
+    ("--ntttcp-warm-up", "-W"),
+    ("--ntttcp-buffer", "-b"),
+    ("--ntttcp-ports", "-P"),
+    ("--ntttcp-port", "-p"),
+    ("--listen", "-r"),
     ("--report-every", "-t"),
     ("--connections", "-P, -n and -l"),
     ("--source-port", "-f"),
@@ -66,12 +76,12 @@ impl Dialect for Ntttcp {
                 return Ok(Said::Text(answer));
             }
         };
-        Ok(Said::Run(Run {
-            notes: notes(&settings),
-            words: sender(&settings).into_iter().map(OsString::from).collect(),
-            screen: Some(Box::new(NtttcpScreen::new(settings))),
-            ..Run::of::<OsString>([])
-        }))
+        let notes = notes(&settings);
+        let (words, screen): (_, Box<dyn Screen>) = match settings.role {
+            Role::Sender => (sender(&settings), Box::new(NtttcpScreen::new(settings))),
+            Role::Receiver => (receiver(&settings), Box::new(ReceiverScreen::new(settings))),
+        };
+        Ok(Said::Run(Run { notes, screen: Some(screen), ..Run::of(words) }))
     }
 }
 
@@ -84,11 +94,6 @@ fn usage(wrong: &str) -> Said {
 fn served(settings: Settings) -> Result<Settings, String> {
     let unserved = [
         (
-            settings.role == Role::Receiver,
-            "pathscope receives no ntttcp senders yet: start ntttcp itself here, or measure with 'pathscope server' and \
-             'pathscope goodput'",
-        ),
-        (
             settings.is_udp,
             "-u is not spoken here: ntttcp's datagrams have no numbers, so that nobody knows which were lost; \
              'pathscope goodput HOST --protocol udp' against 'pathscope server' measures that",
@@ -96,6 +101,11 @@ fn served(settings: Settings) -> Result<Settings, String> {
         (
             settings.is_last_client,
             "-L is not spoken here: a test of many senders is begun by ntttcp itself",
+        ),
+        (
+            settings.is_multi_client,
+            "-M is not spoken here: leave it out, and each sender that comes from an address of its own is served by itself, at \
+             once with others (with -H, as many as come)",
         ),
     ];
     let unserved = unserved.into_iter().find(|(is_so, _)| *is_so);
@@ -109,6 +119,42 @@ fn server(settings: &Settings) -> IpAddr {
         if six { IpAddr::from(Ipv6Addr::LOCALHOST) } else { Ipv4Addr::LOCALHOST.into() }
     };
     settings.address.unwrap_or_else(here)
+}
+
+/// Where a receiver listens.
+fn listened(settings: &Settings) -> IpAddr {
+    let every = || {
+        let six = settings.is_ipv6;
+        if six { IpAddr::from(Ipv6Addr::UNSPECIFIED) } else { Ipv4Addr::UNSPECIFIED.into() }
+    };
+    settings.address.unwrap_or_else(every)
+}
+
+/// What a receiver does: it serves a test, or tests until it is stopped.
+fn receiver(settings: &Settings) -> Vec<String> {
+    let mut words = ["server", "--accept", "ntttcp"].map(str::to_owned).to_vec();
+    let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    say("--ntttcp-port", settings.port.to_string());
+    say("--ntttcp-ports", settings.ports.to_string());
+    say("--ntttcp-buffer", format!("{}B", settings.buffer));
+    say("--ntttcp-warm-up", format!("{}s", settings.warm_up_s));
+    if settings.duration_s > 0 {
+        say("--ntttcp-duration", format!("{}s", settings.warm_up_s + settings.duration_s));
+    }
+    say("--ntttcp-report-every", REPORT_EVERY.to_owned());
+    say("--listen", listened(settings).to_string());
+    // Each test lasts as long as its sender has it.
+    say("--limit-duration", "0".to_owned());
+    settings.cpu.iter().for_each(|cpu| say("--cpu", cpu.to_string()));
+    if !settings.is_endless {
+        say("--exit-after-tests", "1".to_owned());
+    }
+    if settings.is_daemon {
+        say("--log-file", "/dev/null".to_owned());
+        words.push("--daemon".to_owned());
+    }
+    words.push("--quiet".to_owned());
+    words
 }
 
 /// What a sender does: connections to each of the receiver's ports in turns.
@@ -156,16 +202,26 @@ fn placed(settings: &Settings, file: &str) -> String {
 
 /// What has no effect here, and what is not as it was said.
 fn notes(settings: &Settings) -> Vec<String> {
+    let is_sender = settings.role == Role::Sender;
+    let paces = settings.rate.or(settings.pacing_rate).is_some();
     let said = [
-        (settings.is_epoll, "-e has no effect at a sender"),
-        (settings.is_endless, "-H has no effect at a sender"),
-        (settings.pacing_rate.is_some(), "--fq-rate-limit is kept by pathscope itself, as -B is"),
+        (is_sender && settings.is_epoll, "-e has no effect at a sender"),
+        (is_sender && settings.is_endless, "-H has no effect at a sender"),
+        (
+            !is_sender
+                && (paces || settings.source_address.is_some() || settings.source_port.is_some()),
+            "-B, --fq-rate-limit, -a and -f have no effect at a receiver",
+        ),
+        (
+            is_sender && settings.pacing_rate.is_some(),
+            "--fq-rate-limit is kept by pathscope itself, as -B is",
+        ),
         (
             settings.interrupts.is_some(),
             "--show-dev-interrupts: interrupts are not counted here, and 0 is shown",
         ),
         (
-            settings.duration_s == 0,
+            is_sender && settings.duration_s == 0,
             "-t 0: it goes on until it is interrupted (Ctrl+C), and says then what it came to",
         ),
     ];
@@ -209,6 +265,31 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_is_a_server_of_its_senders_alone() {
+        let server = "server --accept ntttcp --ntttcp-port";
+        let limits = "--limit-duration 0";
+        for (line, words) in [
+            (
+                // As LISA has it, with words that are none.
+                "ntttcp -P 64 -t 10 -W 1 -C 1 -b 64k -e --show-dev-interrupts Hypervisor callback interrupts",
+                format!(
+                    "{server} 5001 --ntttcp-ports 64 --ntttcp-buffer 65536B --ntttcp-warm-up 1s --ntttcp-duration 11s \
+                     --ntttcp-report-every 500ms --listen 0.0.0.0 {limits} --exit-after-tests 1 --quiet"
+                ),
+            ),
+            (
+                "ntttcp -r10.0.0.1 -H -t0 -p 7000 -m 2,1,* -D -N",
+                format!(
+                    "{server} 7000 --ntttcp-ports 2 --ntttcp-buffer 65536B --ntttcp-warm-up 0s --ntttcp-report-every 500ms \
+                     --listen 10.0.0.1 {limits} --cpu 1 --log-file /dev/null --daemon --quiet"
+                ),
+            ),
+        ] {
+            assert_eq!(native(line), Ok(words), "{line}");
+        }
+    }
+
+    #[test]
     fn usage_and_what_does_not_fit_have_the_codes_of_the_tool() {
         let answer = |words: &str| match command_line(words.split(' ').map(OsString::from)) {
             Ok(Said::Text(answer)) => answer,
@@ -222,7 +303,7 @@ mod tests {
                 "{words}"
             );
         }
-        for words in ["ntttcp -s -M", "ntttcp -s -u", "ntttcp -s -L", "ntttcp -r"] {
+        for words in ["ntttcp -s -M", "ntttcp -s -u", "ntttcp -s -L", "ntttcp -r -M"] {
             let unfit = answer(words);
             assert_eq!(unfit.exit_code, 255, "{words}");
             assert!(unfit.text.starts_with(BANNER) && unfit.text.contains("ERR : "), "{words}");

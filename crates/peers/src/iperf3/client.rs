@@ -490,6 +490,7 @@ impl Client {
             Input::Reconnected
             | Input::Unreached
             | Input::Returned { .. }
+            | Input::Came
             | Input::Ended { .. }
             | Input::Prepared(_)
             | Input::Unable { .. }

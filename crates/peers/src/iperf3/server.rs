@@ -351,14 +351,7 @@ impl Server {
             Input::Stop(reason) => return self.stop(reason, now),
             Input::Deadline => return self.expire(now),
             // Its words have nothing of these.
-            Input::Reconnected
-            | Input::Unreached
-            | Input::Returned { .. }
-            | Input::Phase { .. }
-            | Input::Ended { .. }
-            | Input::Prepared(_)
-            | Input::Unable { .. }
-            | Input::MayStart => {}
+            _ => {}
         }
         Ok(())
     }

@@ -23,13 +23,13 @@ use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use super::{Ntttcp, TOKEN};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::in_band::connections_of;
-use crate::peer::Peer as _;
+use crate::peer::Peer;
 use crate::{Moment, PeerError, Refusal};
 
 /// What is said.
 pub(super) const QUERY: i32 = 88;
 pub(super) const START: i32 = 82;
-const LAST: i32 = 76;
+pub(super) const LAST: i32 = 76;
 pub(super) const END: i32 = 69;
 /// What is answered.
 pub(super) const IDLE: i32 = 11;
@@ -345,6 +345,7 @@ impl Dialogue for NtttcpClient {
             | Input::Unreached
             | Input::Returned { .. }
             | Input::Phase { .. }
+            | Input::Came
             | Input::Ended { .. } => {}
         }
     }
@@ -378,7 +379,8 @@ impl ClientDialogue for NtttcpClient {
     }
 
     fn peer_facts(&self) -> Option<PeerFacts> {
-        let facts = || PeerFacts { name: Ntttcp::NAME.to_owned(), ..PeerFacts::default() };
+        let facts =
+            || PeerFacts { name: <Ntttcp as Peer>::NAME.to_owned(), ..PeerFacts::default() };
         self.has_met.then(facts)
     }
 }

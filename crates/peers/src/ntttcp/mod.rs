@@ -16,20 +16,27 @@
 //!    |==== all connections are closed =====|
 //! ```
 //!
-//! Without that connection (`-N`) it is another kind here: a server waits for one, or it does not, and nobody can tell. Nobody says what
-//! came: what was acknowledged is all that is known. Not here: its servers' part, and UDP, whose datagrams have no numbers.
+//! Without that connection (`-N`) it is another kind here at a client: a server waits for one, or it does not, and nobody can tell. A server
+//! of ours serves both as one: whose data come without words says none. Nobody says what came: what was acknowledged is all that a client
+//! knows. Not here: UDP, whose datagrams have no numbers.
 
 mod client;
+mod plan;
+mod run;
+mod server;
+mod stage;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+use std::net::SocketAddr;
+
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::{Group, Transport};
-use pathscope_modes::conventions::Conventions;
+use pathscope_modes::conventions::{Conventions, StreamEnd};
 use pathscope_modes::goodput::Shutdown;
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, Pattern};
@@ -37,12 +44,14 @@ use pathscope_modes::pattern::{Block, Payload};
 use pathscope_modes::registry::Plan;
 
 pub use self::client::NtttcpClient;
-use self::words::Unserved;
+pub use self::server::NtttcpServer;
+use self::words::{NtttcpWords, Unserved};
 use crate::Refusal;
 use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
-use crate::dialogue::ServerSettings;
-use crate::in_band::{self, InBand};
-use crate::joining::Cookie;
+use crate::dialogue::{ClientDialogue, ServerSettings};
+use crate::in_band::InBand;
+use crate::joining::{Cookie, Identity, Joining};
+use crate::operator::OperatorWords;
 use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer};
 
 /// What data are made of.
@@ -61,8 +70,77 @@ pub enum Ntttcp {}
 #[derive(Debug)]
 pub enum NtttcpNoSync {}
 
+/// What the two are not alike in.
+pub trait Variant {
+    /// As of [`Peer`].
+    const NAME: &'static str;
+    /// As of [`Peer`].
+    const CONTROL: Control;
+    /// By what streams end, at a client.
+    const END: StreamEnd;
+
+    /// As of [`Peer`].
+    type Client: ClientDialogue;
+    /// As of [`Peer`].
+    type Words: OperatorWords;
+
+    /// As of [`Peer`].
+    fn client(now: Tick) -> Self::Client;
+
+    /// Whether its server can be asked for a test that both carry.
+    fn knows_end_of(_test: &Test) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
+
+impl Variant for Ntttcp {
+    const NAME: &'static str = "ntttcp";
+    const CONTROL: Control = Control::PortBefore;
+    /// Connections are closed when the server has heard of the end: its threads wait for something to come, and see then that it is over.
+    const END: StreamEnd = StreamEnd::Told;
+
+    type Client = NtttcpClient;
+    type Words = NtttcpWords;
+
+    fn client(now: Tick) -> NtttcpClient {
+        NtttcpClient::new(now)
+    }
+
+    fn knows_end_of(test: &Test) -> Result<(), Refusal> {
+        match &test.plan {
+            Plan::Goodput(plan) if matches!(plan.extent, Extent::DurationNs(_)) => Ok(()),
+            _ => Err(Refusal::new(
+                "unable",
+                "an ntttcp receiver is told how long a test lasts: --duration, and no --transfer",
+            )),
+        }
+    }
+}
+
+impl Variant for NtttcpNoSync {
+    const NAME: &'static str = "ntttcp-no-sync";
+    const CONTROL: Control = Control::InBand;
+    const END: StreamEnd = StreamEnd::Closed;
+
+    type Client = InBand;
+    type Words = Unserved;
+
+    fn client(_: Tick) -> InBand {
+        InBand::client(<Self as Variant>::NAME, TOKEN, None)
+    }
+}
+
+/// How a sender comes to a server of ours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Came {
+    /// With a connection for words.
+    ForWords,
+    /// With its first connection for data.
+    WithData,
+}
+
 /// Whether its server can be asked for this test; if not, why.
-fn carries(test: &Test) -> Result<(), Refusal> {
+fn is_carried(test: &Test) -> Result<(), Refusal> {
     let no = |sentence: &str| Err(Refusal::new("unable", sentence.to_owned()));
     let groups = test.groups();
     if groups.iter().any(|group| group.transport == Transport::Datagram) {
@@ -87,52 +165,63 @@ fn carries(test: &Test) -> Result<(), Refusal> {
     Ok(())
 }
 
-impl Peer for Ntttcp {
-    const NAME: &'static str = "ntttcp";
+impl<V: Variant> Peer for V {
+    const NAME: &'static str = <V as Variant>::NAME;
     const PORT: u16 = PORT;
-    const CONTROL: Control = Control::PortBefore;
+    const CONTROL: Control = <V as Variant>::CONTROL;
     const ONE_TEST: bool = true;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;
-    /// Connections are closed when the server has heard of the end: its threads wait for something to come, and see then that it is over.
-    const CONVENTIONS: Conventions = Conventions { payload: PAYLOAD, ..Conventions::OWN };
+    const CONVENTIONS: Conventions =
+        Conventions { payload: PAYLOAD, end: <V as Variant>::END, ..Conventions::OWN };
+    /// A sender closes its connections when it has sent all, with words or without.
+    const SERVED: Conventions = Conventions { end: StreamEnd::Closed, ..Self::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
 
-    type Client = NtttcpClient;
+    type Client = <V as Variant>::Client;
     type StreamAttaching = Answered;
     type DatagramAttaching = NoDatagrams;
-    type Words = Unserved;
-    type Greeting = ();
-    type Server = InBand;
+    type Words = <V as Variant>::Words;
+    type Greeting = Came;
+    type Server = NtttcpServer;
     type StreamClaim = NoClaim;
     type DatagramClaim = NoClaim;
     type Challenger = HearNothing;
 
     fn carries(test: &Test) -> Result<(), Refusal> {
-        carries(test)?;
-        match &test.plan {
-            Plan::Goodput(plan) if matches!(plan.extent, Extent::DurationNs(_)) => Ok(()),
-            _ => Err(Refusal::new(
-                "unable",
-                "an ntttcp receiver is told how long a test lasts: --duration, and no --transfer",
-            )),
-        }
+        is_carried(test).and_then(|()| V::knows_end_of(test))
     }
 
     fn measures(command: &str) -> bool {
         command == "goodput"
     }
 
-    fn client(_: ClientEnd, now: Tick) -> NtttcpClient {
-        NtttcpClient::new(now)
+    fn client(_: ClientEnd, now: Tick) -> Self::Client {
+        <V as Variant>::client(now)
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
         Answered::new(Vec::new(), Answer::None)
     }
 
-    fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
-        InBand::server(Self::NAME, TOKEN, &settings)
+    fn accepted(from: SocketAddr) -> Option<Joining<Came>> {
+        Some(joining(Came::WithData, from))
+    }
+
+    fn accepted_for_words(from: SocketAddr) -> Option<Joining<Came>> {
+        Some(joining(Came::ForWords, from))
+    }
+
+    fn server(settings: ServerSettings, came: Came, _: [u8; 16], now: Tick) -> NtttcpServer {
+        NtttcpServer::new(settings, came == Came::ForWords, now)
+    }
+
+    /// There are no words for why: it is told that this end is busy, which it asks for first. On a connection for data nothing is said.
+    fn refused(came: Came, _: &Refusal) -> Vec<u8> {
+        match came {
+            Came::ForWords => client::BUSY.to_be_bytes().to_vec(),
+            Came::WithData => Vec::new(),
+        }
     }
 
     fn challenger(_: [u8; 16]) -> HearNothing {
@@ -140,47 +229,8 @@ impl Peer for Ntttcp {
     }
 }
 
-impl Peer for NtttcpNoSync {
-    const NAME: &'static str = "ntttcp-no-sync";
-    const PORT: u16 = PORT;
-    const CONTROL: Control = Control::InBand;
-    const ONE_TEST: bool = true;
-    const KNOWN_BY: KnownBy = KnownBy::Nothing;
-    const LISTENER: Listener = Listener::Own;
-    const CONVENTIONS: Conventions = Conventions { payload: PAYLOAD, ..in_band::CONVENTIONS };
-    const TELLS: Tells = Tells::NOTHING;
-
-    type Client = InBand;
-    type StreamAttaching = Answered;
-    type DatagramAttaching = NoDatagrams;
-    type Words = Unserved;
-    type Greeting = ();
-    type Server = InBand;
-    type StreamClaim = NoClaim;
-    type DatagramClaim = NoClaim;
-    type Challenger = HearNothing;
-
-    fn carries(test: &Test) -> Result<(), Refusal> {
-        carries(test)
-    }
-
-    fn measures(command: &str) -> bool {
-        command == "goodput"
-    }
-
-    fn client(_: ClientEnd, _: Tick) -> InBand {
-        InBand::client(Self::NAME, TOKEN, None)
-    }
-
-    fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
-        Answered::new(Vec::new(), Answer::None)
-    }
-
-    fn server(settings: ServerSettings, (): (), _: [u8; 16], _: Tick) -> InBand {
-        InBand::server(Self::NAME, TOKEN, &settings)
-    }
-
-    fn challenger(_: [u8; 16]) -> HearNothing {
-        HearNothing
-    }
+/// Senders have no names: those of one address are one.
+fn joining(greeting: Came, from: SocketAddr) -> Joining<Came> {
+    let identity = Identity::Address(from.ip().to_canonical());
+    Joining { greeting, identity, answer: Vec::new() }
 }

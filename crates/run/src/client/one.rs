@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use pathscope_core::id::Role;
-use pathscope_core::record::{Caveat, PeerFacts};
+use pathscope_core::record::{Caveat, PeerFacts, Tells};
 use pathscope_modes::assemble;
 use pathscope_modes::document::Outcome;
 use pathscope_modes::follow_up::{Step, Tests};
@@ -151,6 +151,7 @@ impl ClientRun<'_> {
         let ends = (Role::Client, P::CONVENTIONS);
         let mut driver = Driver::new(dialogue, ends, (carrier, None), journal)?;
         driver.is_untold = !P::TELLS.intervals;
+        driver.hears_of_ends &= P::TELLS != Tells::NOTHING;
         Ok(driver)
     }
 

@@ -25,6 +25,8 @@ struct Awaiting {
     /// So many have not come yet, never none.
     missing: u64,
     at_once: u64,
+    /// Whether it began with a connection for words: whoever comes from there is of it as long as it is there.
+    is_led: bool,
 }
 
 impl Gathering {
@@ -39,8 +41,21 @@ impl Gathering {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
         if connections > 0 {
-            self.sessions.insert(client, Awaiting { inbox, door, missing: connections, at_once });
+            let awaiting = Awaiting { inbox, door, missing: connections, at_once, is_led: false };
+            self.sessions.insert(client, awaiting);
         }
+    }
+
+    /// The same of one that began with a connection for words.
+    pub fn lead(&mut self, client: Client, (inbox, door): (Inbox, Door), at_once: u64) {
+        self.begin(client, (inbox, door), (u64::MAX, at_once));
+        self.sessions.entry(client).and_modify(|awaiting| awaiting.is_led = true);
+    }
+
+    /// Whether this client has a session that began so.
+    pub fn is_led(&self, client: Client) -> bool {
+        let awaiting = self.sessions.get(&client);
+        awaiting.is_some_and(|awaiting| awaiting.is_led && awaiting.inbox.is_read())
     }
 
     /// A connection of this client has come: its session is told. It comes back where there is none that awaits it.
@@ -54,7 +69,8 @@ impl Gathering {
             return None;
         }
         if !awaiting.door.enter() {
-            return Some(joined);
+            // It comes too late for a test that has words of its own: that is no other test's.
+            return Some(joined).filter(|_| !awaiting.is_led);
         }
         awaiting.inbox.post(joined);
         awaiting.missing -= 1;

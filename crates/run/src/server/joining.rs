@@ -4,12 +4,16 @@
 use std::net::{SocketAddr, TcpStream};
 
 use pathscope_flow::Transport;
+use pathscope_modes::groups::Test;
+use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::in_band::{connections_at_once, further_connections};
 use pathscope_peers::joining::Joining;
 use pathscope_peers::peer::Control;
 use pathscope_peers::registry::{Greeting, PeerKind};
 
+use super::latecomers::{self, Latecomer};
+use super::listening::OwnListening;
 use super::sessions::Sessions;
 use super::{Serving, Settings};
 use crate::messages::door::Door;
@@ -27,6 +31,71 @@ impl Serving<'_> {
             PeerKind::OWN => !own_listeners_alone,
             _ => stated.iter().any(|stated| stated.peer == kind),
         }
+    }
+
+    /// A connection has come to a listener that one kind has for itself.
+    pub(super) fn accept_own(&mut self, own: &OwnListening, stream: TcpStream, from: SocketAddr) {
+        if own.is_for_words {
+            if let Some(joining) = own.peer.accepted_for_words(from) {
+                let until = clock::now() + latecomers::PATIENCE;
+                self.lead(Latecomer { joining, stream, from, until });
+            }
+            return;
+        }
+        // Where the system has none to draw, it is closed: others that are there go on.
+        let Ok(entropy) = random::bytes() else { return };
+        match own.peer.accepted(from, entropy) {
+            Some(joining) => self.join(joining, stream, from),
+            None => self.receive_guest(stream, from),
+        }
+    }
+
+    /// A connection for words begins the session of its client, of which there is one at a time. Connections of flows follow it to other
+    /// ports.
+    fn lead(&mut self, comes: Latecomer) {
+        let client = (comes.joining.greeting.kind(), comes.joining.identity);
+        let comes = if self.gathering.is_led(client) {
+            self.latecomers.wait(comes, clock::now())
+        } else {
+            Some(comes)
+        };
+        let Some(Latecomer { joining: Joining { greeting, .. }, stream: control, from, .. }) =
+            comes
+        else {
+            return;
+        };
+        if self.gathering.is_led(client) {
+            let sentence = "another test of its address is under way, and nothing tells which connections are whose";
+            return self.refuse(&Refusal::new("busy", sentence), greeting, control, from);
+        }
+        let admission = match Sessions::admit(&self.sessions, from) {
+            Ok(admission) => admission,
+            Err(refusal) => return self.refuse(&refusal, greeting, control, from),
+        };
+        let place = self.hosts.place();
+        let inbox = Inbox::new(place.hosted.waker.clone());
+        let door = Door::default();
+        self.gathering.lead(client, (inbox.0.clone(), door.clone()), self.most_of_session());
+        let carrier = Carrier::Joined { control, inbox, door };
+        let stated = self.stated_for(greeting.kind());
+        self.begin(admission, greeting, (carrier, stated), place);
+    }
+
+    /// So many connections of one session may be on their way at once of which it takes as many as come: it may have as many.
+    fn most_of_session(&self) -> u64 {
+        self.sessions.settings.limits.descriptors.unwrap_or(u64::MAX)
+    }
+
+    /// Those whose session before may be over now.
+    pub(super) fn lead_latecomers(&mut self) {
+        self.latecomers.take().into_iter().for_each(|latecomer| self.lead(latecomer));
+    }
+
+    /// What clients of this kind run over TCP, as the operator has stated it.
+    fn stated_for(&self, kind: PeerKind) -> Option<Test> {
+        let stated = self.sessions.settings.stated.iter().find(|stated| stated.peer == kind);
+        let mut tests = stated.into_iter().flat_map(|stated| &stated.tests);
+        tests.find(|test| test.is_over(Transport::Stream)).cloned()
     }
 
     /// A connection becomes one of its client's session, which it begins where none awaits it.
@@ -59,16 +128,19 @@ impl Serving<'_> {
             }
             joined => joined,
         };
-        let stated = &self.sessions.settings.stated;
-        let stated = stated.iter().find(|stated| stated.peer == greeting.kind());
-        let mut stated = stated.into_iter().flat_map(|stated| &stated.tests);
-        let stated = stated.find(|test| test.is_over(Transport::Stream)).cloned();
-        let further = stated.as_ref().map_or(0, further_connections);
+        let stated = self.stated_for(greeting.kind());
+        let expected = match &stated {
+            // How many there are is seen when no more come.
+            Some(_) if greeting.kind().control() == Control::PortBefore => {
+                (u64::MAX, self.most_of_session())
+            }
+            Some(test) => (further_connections(test), connections_at_once(test)),
+            None => (0, 0),
+        };
         let door = Door::default();
         door.enter();
         inbox.0.post(joined);
-        let at_once = stated.as_ref().map_or(0, connections_at_once);
-        self.gathering.begin(client, (inbox.0.clone(), door.clone()), (further, at_once));
+        self.gathering.begin(client, (inbox.0.clone(), door.clone()), expected);
         let carrier = Carrier::Flows { local, remote: from, inbox, door };
         self.begin(admission, greeting, (carrier, stated), place);
     }

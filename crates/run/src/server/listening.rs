@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{OsError, address};
-use pathscope_peers::peer::{OwnDatagrams, Peer};
+use pathscope_peers::peer::{Control, OwnDatagrams, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
 use crate::error::RunError;
@@ -33,16 +33,24 @@ pub(super) struct OwnListening {
     pub address: SocketAddr,
     pub connections: Option<Socket>,
     pub datagrams: Option<Socket>,
+    /// Whether it is the port before those of flows, where what is said is heard.
+    pub is_for_words: bool,
 }
 
 impl OwnListening {
+    /// Whether both are of the same clients' flows at the same address, whatever their ports.
+    fn is_beside(&self, other: &Self) -> bool {
+        let of = |own: &Self| (own.peer, own.address.ip(), own.is_for_words);
+        of(self) == of(other)
+    }
+
     /// Whether each datagram that comes there asks for a session.
     pub fn is_called(&self) -> bool {
         self.peer.visit(Called)
     }
 
     /// The transports, as people are told of them.
-    pub const fn transports(&self) -> &'static str {
+    const fn transports(&self) -> &'static str {
         match (&self.connections, &self.datagrams) {
             (Some(_), Some(_)) => "TCP and UDP",
             (None, _) => "UDP",
@@ -73,8 +81,61 @@ impl PeerVisitor for Uses {
     }
 }
 
-/// The same addresses, for clients of this kind alone.
-pub(super) fn bind_own(
+/// The same addresses, for clients of this kind alone: at so many ports from this one on, and at the port before where words are heard
+/// there. Port 0: some that are free, one after the other.
+pub(super) fn bind_all_own(
+    (names, port, ports): (&[String], u16, u16),
+    peer: PeerKind,
+) -> Result<Vec<OwnListening>, RunError> {
+    let mut further_attempts = 1..PORT_ATTEMPTS;
+    loop {
+        match bind_in_turn((names, port, ports), peer) {
+            Err(_) if port == 0 && further_attempts.next().is_some() => {}
+            bound => return bound,
+        }
+    }
+}
+
+fn bind_in_turn(
+    (names, port, ports): (&[String], u16, u16),
+    peer: PeerKind,
+) -> Result<Vec<OwnListening>, RunError> {
+    let mut all = bind_own((names, port), peer)?;
+    let first = all.first().map_or(port, |own| own.address.port());
+    if peer.control() == Control::PortBefore {
+        let before = bind_own((names, first.saturating_sub(1)), peer)?;
+        all.extend(before.into_iter().map(|own| OwnListening { is_for_words: true, ..own }));
+    }
+    for after in 1..ports {
+        all.extend(bind_own((names, first.saturating_add(after)), peer)?);
+    }
+    Ok(all)
+}
+
+/// Those that follow one another, as people are told of them, each with whose they are.
+pub(super) fn in_words(all: &[OwnListening]) -> Vec<(String, PeerKind)> {
+    let mut words = Vec::new();
+    let firsts = all.iter().filter(|own| {
+        !own.is_for_words
+            && all.iter().all(|it| !own.is_beside(it) || it.address.port() >= own.address.port())
+    });
+    for own in firsts {
+        let OwnListening { peer, address, .. } = own;
+        let ports = all.iter().filter(|it| own.is_beside(it)).map(|it| it.address.port());
+        let last = ports.max().filter(|last| *last > address.port());
+        let to = last.map_or_else(String::new, |last| format!(" to {last}"));
+        let is_said = |it: &&OwnListening| {
+            it.is_for_words && (it.peer, it.address.ip()) == (*peer, address.ip())
+        };
+        let before = all.iter().find(is_said).map(|it| it.address.port());
+        let before = before.map_or_else(String::new, |port| format!("; words: {port}"));
+        words.push((format!("{address}{to} ({}{before})", own.transports()), *peer));
+    }
+    words
+}
+
+/// The same addresses, for clients of this kind alone, at this port.
+fn bind_own(
     (names, port): (&[String], u16),
     peer: PeerKind,
 ) -> Result<Vec<OwnListening>, RunError> {
@@ -97,7 +158,7 @@ pub(super) fn bind_own(
             }
             Err(error) => return Err(error.into()),
         };
-        own.push(OwnListening { peer, address, connections, datagrams });
+        own.push(OwnListening { peer, address, connections, datagrams, is_for_words: false });
     }
     Ok(own)
 }

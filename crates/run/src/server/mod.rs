@@ -11,6 +11,7 @@ mod followers;
 mod gathering;
 mod hosts;
 mod joining;
+mod latecomers;
 mod listening;
 mod log_limit;
 mod near;
@@ -64,6 +65,7 @@ use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
 use hosts::{Beginning, Hosts, Place};
+use latecomers::Latecomers;
 use listening::{Listening, OwnListening};
 use log_limit::ServerLog;
 use pending::{Arrival, Guest};
@@ -115,8 +117,10 @@ pub struct Stated {
     pub peer: PeerKind,
     /// What they run: over TCP, over UDP, or both. Of a kind whose clients say it, nothing.
     pub tests: Vec<Test>,
-    /// Where this kind has a listener of its own: its port, if not the one that the kind has by itself.
+    /// Where this kind has a listener of its own: its first port, if not the one that the kind has by itself.
     pub port: Option<u16>,
+    /// So many ports that listener has.
+    pub ports: u16,
 }
 
 /// A server that listens, and does not answer yet.
@@ -140,11 +144,13 @@ impl Server {
             listening::bind_all(&settings.listen, settings.port)?
         };
         let mut own = Vec::new();
-        for Stated { peer, port, .. } in &settings.stated {
+        for Stated { peer, port, ports, .. } in &settings.stated {
             let (names, port) = (settings.listen.as_slice(), port.unwrap_or(peer.port()));
             match peer.listener() {
                 peer::Listener::Shared => {}
-                peer::Listener::Own => own.extend(listening::bind_own((names, port), *peer)?),
+                peer::Listener::Own => {
+                    own.extend(listening::bind_all_own((names, port, *ports), *peer)?);
+                }
                 // Where it is the port of all kinds, they are there already.
                 peer::Listener::Either if !listening.is_empty() && port == settings.port => {}
                 peer::Listener::Either => listening.extend(listening::bind_all(names, port)?),
@@ -160,9 +166,10 @@ impl Server {
         self.listening.iter().map(|listening| listening.address)
     }
 
-    /// Those on which it listens for clients of this kind alone.
+    /// Those on which it listens for the flows of clients of this kind alone.
     pub fn addresses_of(&self, peer: PeerKind) -> impl Iterator<Item = SocketAddr> {
-        self.own.iter().filter(move |own| own.peer == peer).map(|own| own.address)
+        let own = self.own.iter().filter(move |own| own.peer == peer && !own.is_for_words);
+        own.map(|own| own.address)
     }
 
     /// Serves until `stop`, then ends every session in good order. `say` hears what a person at the
@@ -188,9 +195,8 @@ impl Server {
         if !addresses.is_empty() {
             log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
         }
-        for own @ OwnListening { peer, address, .. } in &self.own {
-            let transports = own.transports();
-            log.own(&format!("listening on {address} ({transports}), for {peer} clients alone"));
+        for (addresses, of) in listening::in_words(&self.own) {
+            log.own(&format!("listening on {addresses}, for {of} clients alone"));
         }
         log.own(&format!("limits: {}", self.settings.limits));
     }
@@ -225,6 +231,7 @@ struct Serving<'scope> {
     guests: Queue<Guest>,
     farewells: Queue<Leaving>,
     followers: Followers,
+    latecomers: Latecomers,
     calls: Calls,
     gathering: Gathering,
     sessions: Arc<Sessions>,
@@ -271,6 +278,7 @@ impl<'scope> Serving<'scope> {
             guests: Queue::new(pending::PATIENCE).numbered(FIRST_GUEST, waiting.guests),
             farewells: Queue::new(farewell::PATIENCE).numbered(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
+            latecomers: Latecomers::default(),
             calls: Calls::new(&settings.allow),
             gathering: Gathering::default(),
             sessions: Arc::new(Sessions::new(
@@ -304,6 +312,7 @@ impl<'scope> Serving<'scope> {
                 self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
+                self.latecomers.next_deadline().map(left),
                 self.sessions.keep_turns(now).map(left),
             ];
             let timeout = waits.into_iter().flatten().min();
@@ -334,7 +343,7 @@ impl<'scope> Serving<'scope> {
                     FIRST_OWN..FIRST_CALLED => {
                         let own = &own[(key - FIRST_OWN) as usize];
                         if let Some(connections) = &own.connections {
-                            self.accept(connections, Some(own.peer))?;
+                            self.accept(connections, Some(own))?;
                         }
                     }
                     FIRST_DATAGRAMS..FIRST_GUEST => {
@@ -348,6 +357,7 @@ impl<'scope> Serving<'scope> {
             self.guests.dismiss_late(clock::now());
             self.farewells.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
+            self.lead_latecomers();
             self.tell_totals_if_asked();
             if self.sessions.is_done() {
                 log.own(self.sessions.why_done());
@@ -383,7 +393,7 @@ impl<'scope> Serving<'scope> {
 
     /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
     /// very many come, each keeps its place for a moment only. Where the listener is one kind's alone, nothing has to be heard.
-    fn accept(&mut self, listener: &Socket, of: Option<PeerKind>) -> Result<(), RunError> {
+    fn accept(&mut self, listener: &Socket, of: Option<&OwnListening>) -> Result<(), RunError> {
         for _ in 0..TURN {
             let place = if of.is_none() { self.guests.next_place() } else { None };
             if let Some(until) = place.filter(|&place| place > clock::now()) {
@@ -393,14 +403,8 @@ impl<'scope> Serving<'scope> {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
                     let stream = socket.into_tcp_stream();
-                    let Some(peer) = of else {
-                        self.receive_guest(stream, from);
-                        continue;
-                    };
-                    // Where the system has none to draw, it is closed: others that are there go on.
-                    let Ok(entropy) = random::bytes() else { continue };
-                    match peer.accepted(from, entropy) {
-                        Some(joining) => self.join(joining, stream, from),
+                    match of {
+                        Some(own) => self.accept_own(own, stream, from),
                         None => self.receive_guest(stream, from),
                     }
                 }

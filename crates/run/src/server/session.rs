@@ -3,7 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::count;
-use pathscope_core::record::Substitution;
+use pathscope_core::record::{Substitution, Tells};
 use pathscope_flow::{Credentials, Transport};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
@@ -65,8 +65,9 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let settings =
             ServerSettings { identity, host, limits, congestion_controls, wants_ends, stated };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
-        let (ends, over) = ((Role::Server, P::CONVENTIONS), (carrier, Some(hosted)));
+        let (ends, over) = ((Role::Server, P::SERVED), (carrier, Some(hosted)));
         let mut driver = Driver::new(dialogue, ends, over, journal)?;
+        driver.hears_of_ends &= P::TELLS != Tells::NOTHING;
         if limits.withheld.spinning {
             driver.spinning = 0;
         }
@@ -297,6 +298,10 @@ impl End for ServerEnd<'_> {
     fn holds(&mut self, bytes: usize) -> Result<(), RunError> {
         self.held_bytes = bytes as u64;
         Ok(self.admission.take_memory(self.needs.memory(self.held_bytes))?)
+    }
+
+    fn keeps(&mut self, connections: u64) -> Result<(), RunError> {
+        Ok(self.admission.take_files((connections, 0))?)
     }
 
     fn joins(&mut self) -> Result<(), RunError> {

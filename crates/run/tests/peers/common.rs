@@ -20,7 +20,7 @@ pub fn served<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, tests, port: Some(0) }];
+    let stated = vec![Stated { peer, tests, port: Some(0), ports: 1 }];
     served_as_told(peer, Settings { stated, ..settings }, clients)
 }
 

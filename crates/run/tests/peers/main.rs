@@ -8,3 +8,4 @@ mod lagscope;
 mod loads;
 mod mla;
 mod ntttcp;
+mod ntttcp_served;

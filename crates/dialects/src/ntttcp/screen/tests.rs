@@ -12,6 +12,7 @@ use pathscope_modes::load::{GoodputReport, LoadArgs};
 use pathscope_modes::registry::{EndInterval, EndReport, Summary};
 
 use super::super::getopt;
+use super::super::printer::SECOND_NS;
 use super::super::settings;
 use super::*;
 use crate::screen::End;
@@ -231,7 +232,7 @@ fn verbose_has_settings_connections_threads_and_round_trips() {
     ];
     let (text, _) = shown(line, &entries, None);
     assert!(text.contains("\n*** sender role\n") && text.contains("2 X 1 X 1"), "{text}");
-    assert!(text.contains("\nsender socket buffer (bytes):\t131072\n"), "{text}");
+    assert!(text.contains("\nsender socket buffer (bytes):\t 131072\n"), "{text}");
     let connection = "DBG : New connection: local:40000 [socket:4] --> 10.0.0.1:5001\n";
     assert!(text.contains(connection) && !text.contains("Real-time"), "{text}");
     let table = "\

@@ -24,6 +24,9 @@ use crate::messages::inbox::{FlowSocket, SessionMessage};
 /// begins another session.
 const DESERTED_NS: u64 = 1_000_000_000;
 
+/// A connection that came before there was a test, and what it is told when it gets its place.
+pub(super) type Early = (TcpStream, Vec<u8>);
+
 impl<D: Talk> Driver<D> {
     /// Whether connections come to the test while it runs, by being of its client.
     pub(super) fn admits(&self) -> bool {
@@ -52,9 +55,32 @@ impl<D: Talk> Driver<D> {
     pub(super) fn join(&mut self, stream: TcpStream, answer: &[u8], end: &mut impl End) {
         self.entered += 1;
         self.door.hear(self.entered);
+        if self.test.is_none() && self.dialogue.counts_connections() {
+            return self.keep((stream, answer.to_vec()), end);
+        }
+        self.seat(stream, answer, end);
+    }
+
+    /// It is of a test of which nobody has said yet how many it has.
+    fn keep(&mut self, early: Early, end: &mut impl End) {
+        let Err(error) = end.keeps(self.early.len() as u64 + 1) else {
+            self.early.push(early);
+            return self.dialogue.input(Input::Came, clock::now());
+        };
+        let sentence = error.to_string();
+        let unable = Input::Unable { code: error.code(), sentence: &sentence };
+        self.dialogue.input(unable, clock::now());
+    }
+
+    /// It gets the next seat.
+    fn seat(&mut self, stream: TcpStream, answer: &[u8], end: &mut impl End) {
         let Some(seat) = self.next_seat() else {
             self.journal
                 .step(|| "a connection came for which the test has no place, and was closed");
+            // Who comes later is of another.
+            if self.is_counted {
+                self.door.close(self.entered);
+            }
             return;
         };
         if end.joins().is_err() {
@@ -95,6 +121,14 @@ impl<D: Talk> Driver<D> {
             self.waiting = Some(chosen);
         } else {
             self.dialogue.input(Input::Prepared(chosen), clock::now());
+        }
+        let early = std::mem::take(&mut self.early);
+        if !early.is_empty() {
+            self.is_counted = true;
+            self.door.close(self.entered);
+        }
+        for (stream, answer) in early {
+            self.seat(stream, &answer, end);
         }
     }
 

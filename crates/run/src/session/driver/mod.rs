@@ -16,6 +16,7 @@ mod salvage;
 mod substitutions;
 #[cfg(test)]
 mod tests;
+mod times;
 mod watch;
 
 use std::net::{SocketAddr, TcpStream};
@@ -35,6 +36,7 @@ use pathscope_peers::dialogue::STOP_TAKES;
 
 pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard, INCOMING_BYTES};
+use self::joined::Early;
 use self::salvage::Salvage;
 pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
@@ -44,7 +46,7 @@ use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::names::FlowNames;
 use crate::records::samples::SampleFile;
-use crate::session::running::{Leftover, Patience, RunningTest, begun_as};
+use crate::session::running::{Leftover, RunningTest, begun_as};
 use crate::threads::lock;
 use crate::workers::placement::Means;
 
@@ -104,6 +106,10 @@ pub(crate) trait End {
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
         Ok(())
     }
+    /// So many connections have come and are kept until there is a test. Or why the last of them cannot be.
+    fn keeps(&mut self, _connections: u64) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
     /// One more connection has come that is the session's by being of its client. Or why it gets no place.
     fn joins(&mut self) -> Result<(), RunError> {
         Err(RunError::LeftEarly)
@@ -158,7 +164,13 @@ pub(crate) struct Driver<D> {
     /// By what they come, and all who have.
     door: Door,
     entered: u64,
+    /// Those that came before there was a test.
+    early: Vec<Early>,
+    /// Whether its test is of those.
+    is_counted: bool,
     has_control: bool,
+    /// Whether the other end says there what connections came to.
+    pub hears_of_ends: bool,
     /// Client: nothing is told of what the server receives while a test runs.
     pub is_untold: bool,
     /// When nobody is expected any more, where they follow one another and none is there.
@@ -261,7 +273,10 @@ impl<D: Talk> Driver<D> {
             joined: 0,
             door,
             entered: 0,
+            early: Vec::new(),
+            is_counted: false,
             has_control,
+            hears_of_ends: has_control,
             is_untold: false,
             deserted_at: Tick::NEVER,
             control,
@@ -485,7 +500,7 @@ impl<D: Talk> Driver<D> {
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let tells = [self.has_control, self.dialogue.peer_tells_failures()];
+        let tells = [self.hears_of_ends, self.dialogue.peer_tells_failures()];
         let names = FlowNames::of::<D>(begun_as(&sockets));
         self.journal.expect(names, (self.role, tells), &plan);
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
@@ -536,27 +551,6 @@ impl<D: Talk> Driver<D> {
         self.abandon_at = self.abandon_at.min(at);
     }
 
-    /// When there is something to do whatever comes.
-    fn next_deadline(&self) -> Tick {
-        let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
-        let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
-        let until = until.min(self.deserted_at);
-        until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look))
-    }
-
-    /// How long what was sent has to be acknowledged.
-    fn patience(&self) -> Patience {
-        let without_progress = if self.stopping || self.trouble.is_some() {
-            UNDELIVERED_STOPPING
-        } else {
-            UNDELIVERED
-        };
-        // Nobody reads what is on its way to a client that has stopped its server.
-        let is_wanted = self.role == Role::Client || self.conventions.end != StreamEnd::Stopped;
-        let until = if is_wanted { self.awaited } else { Tick::ZERO };
-        Patience { without_progress, until }
-    }
-
     /// Reads what the other end says. Whether it said anything.
     fn listen(&mut self) -> bool {
         let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
@@ -573,28 +567,6 @@ impl<D: Talk> Driver<D> {
                 self.dialogue.input(Input::ControlClosed, clock::now());
                 false
             }
-        }
-    }
-
-    fn keep_time(&mut self) {
-        let now = clock::now();
-        let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
-        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
-        if is_late && self.control.is_held_back() {
-            self.listen();
-        }
-        if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
-            self.dialogue.input(Input::Deadline, now);
-        }
-        if now < self.abandon_at {
-            return;
-        }
-        // What the other end has to say is awaited while it is away, within the bounds of the dialogue.
-        let last = if self.is_away { now } else { self.moved_at };
-        self.abandon_at = last + self.stalled;
-        if self.stopping || now >= self.abandon_at {
-            self.abandon_at = Tick::NEVER;
-            self.test.iter().for_each(|test| test.abandon());
         }
     }
 }

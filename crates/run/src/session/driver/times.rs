@@ -1,0 +1,55 @@
+//! When there is something to do in a session whatever comes, and what is done then.
+
+use pathscope_core::Tick;
+use pathscope_core::id::Role;
+use pathscope_flow::Input;
+use pathscope_modes::conventions::StreamEnd;
+use pathscope_os::clock;
+
+use super::{Driver, Talk, UNDELIVERED, UNDELIVERED_STOPPING};
+use crate::session::running::{Patience, RunningTest};
+
+impl<D: Talk> Driver<D> {
+    /// When there is something to do whatever comes.
+    pub(super) fn next_deadline(&self) -> Tick {
+        let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
+        let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
+        let until = until.min(self.deserted_at);
+        until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look))
+    }
+
+    /// How long what was sent has to be acknowledged.
+    pub(super) fn patience(&self) -> Patience {
+        let without_progress = if self.stopping || self.trouble.is_some() {
+            UNDELIVERED_STOPPING
+        } else {
+            UNDELIVERED
+        };
+        // Nobody reads what is on its way to a client that has stopped its server.
+        let is_wanted = self.role == Role::Client || self.conventions.end != StreamEnd::Stopped;
+        let until = if is_wanted { self.awaited } else { Tick::ZERO };
+        Patience { without_progress, until }
+    }
+
+    pub(super) fn keep_time(&mut self) {
+        let now = clock::now();
+        let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
+        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
+        if is_late && self.control.is_held_back() {
+            self.listen();
+        }
+        if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
+            self.dialogue.input(Input::Deadline, now);
+        }
+        if now < self.abandon_at {
+            return;
+        }
+        // What the other end has to say is awaited while it is away, within the bounds of the dialogue.
+        let last = if self.is_away { now } else { self.moved_at };
+        self.abandon_at = last + self.stalled;
+        if self.stopping || now >= self.abandon_at {
+            self.abandon_at = Tick::NEVER;
+            self.test.iter().for_each(|test| test.abandon());
+        }
+    }
+}

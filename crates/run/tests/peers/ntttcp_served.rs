@@ -1,0 +1,141 @@
+//! ntttcp's senders at our server, over real sockets: our own, and whoever says the words of the reference (section 2), or does not.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pathscope_core::journal::Entry;
+use pathscope_core::quantity::Period;
+use pathscope_core::record::Caveat;
+use pathscope_modes::goodput::GoodputPlan;
+use pathscope_modes::groups::Test;
+use pathscope_modes::load::{Extent, LoadArgs};
+use pathscope_os::clock;
+use pathscope_peers::registry::{PeerKind, Words};
+use pathscope_run::records::journal::{Journal, Sink, Wants};
+use pathscope_run::server::{Settings, Stated};
+
+use crate::common;
+
+/// What is waited for that has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PORTS: u16 = 2;
+const KIND: PeerKind = PeerKind::Ntttcp;
+
+/// Keeps what came on each connection, and why it failed.
+#[derive(Default)]
+struct Rows(Mutex<Vec<(u64, Option<String>)>>);
+
+impl Sink for Rows {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn take(&self, entry: Entry) {
+        if let Entry::Closed(closed) = entry {
+            let row = (closed.facts.received_bytes, closed.facts.error.map(|error| error.text));
+            self.0.lock().expect("nobody panics with it").push(row);
+        }
+    }
+
+    fn settle(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+}
+
+/// What comes of it to do something at the first port for data of a server: with what came on each connection there, and what the server
+/// said of its sessions.
+fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
+    let rows = Arc::new(Rows::default());
+    let sink: Arc<dyn Sink> = rows.clone();
+    let (_, _, tests) = Words::default().of(KIND).expect("it makes sense");
+    let settings = Settings {
+        journal: Journal::begin(sink, clock::now()),
+        own_listeners_alone: true,
+        stated: vec![Stated { peer: KIND, tests, port: Some(0), ports: PORTS }],
+        ..Settings::default()
+    };
+    let (come, mut lines) = common::served_as_told(KIND, settings, clients);
+    lines.retain(|line| ["session over", "refused"].iter().any(|it| line.contains(it)));
+    let rows = rows.0.lock().expect("nobody panics with it").clone();
+    let failed: Vec<_> = rows.iter().filter_map(|(_, error)| error.as_ref()).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    (come, rows.into_iter().map(|(bytes, _)| bytes).collect(), lines)
+}
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+/// Says a word, and hears what is answered.
+fn ask(words: &mut TcpStream, word: i32) -> i32 {
+    words.write_all(&word.to_be_bytes()).expect("it is taken");
+    let mut answer = [0; 4];
+    words.read_exact(&mut answer).expect("it is answered");
+    i32::from_be_bytes(answer)
+}
+
+#[test]
+fn our_senders_and_our_server_count_the_same_with_and_without_words() {
+    for kind in [KIND, PeerKind::NtttcpNoSync] {
+        let mut plan = GoodputPlan::of(LoadArgs::usual()).expect("it can be run");
+        plan.connections = 4;
+        plan.extent = Extent::DurationNs(Period::from_millis(300));
+        plan.warm_up_ns = Period(0);
+        let load = Test::new(plan.into(), None, Period::from_millis(100));
+        let ((document, failure), rows, lines) = served(|port| {
+            let places = (port..port + PORTS).map(|port| format!("127.0.0.1:{port}"));
+            common::run_at(kind, (places.collect(), port), vec![load])
+        });
+        assert_eq!(failure, None, "{kind}");
+        let [measurement] = &document.measurements[..] else { panic!("one test: {document:?}") };
+        let sent = measurement.client.goodput.as_ref().expect("it is a load").sent_bytes;
+        assert_eq!((rows.len(), rows.iter().sum::<u64>()), (4, sent), "{kind}");
+        assert!(sent > 0 && rows.iter().all(|bytes| *bytes > 0), "{rows:?}");
+        let [line] = &lines[..] else { panic!("one session: {lines:?}") };
+        assert!(line.ends_with("session over"), "{line}");
+    }
+}
+
+#[test]
+fn one_address_has_one_test_at_a_time_and_strangers_cost_others_nothing() {
+    let (answers, rows, lines) = served(|port| {
+        let mut stranger = connect(port - 1);
+        stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it is taken");
+        // It is closed: maybe broken, since not all that it said was heard.
+        let _ = stranger.read(&mut [0]);
+        let mut first = connect(port - 1);
+        let mut answers = vec![ask(&mut first, 88), ask(&mut first, 88)];
+        let mut data = [port, port + 1].map(connect);
+        answers.push(ask(&mut first, 82));
+        // The next is heard as soon as the first is gone, and its connections are its own.
+        let mut next = connect(port - 1);
+        next.write_all(&88_i32.to_be_bytes()).expect("it is taken");
+        data.iter_mut().for_each(|it| it.write_all(&[b'A'; 1_000]).expect("it is taken"));
+        answers.push(ask(&mut first, 69));
+        drop((first, data));
+        let mut answer = [0; 4];
+        next.read_exact(&mut answer).expect("it is heard");
+        answers.push(i32::from_be_bytes(answer));
+        answers.push(ask(&mut next, 5));
+        let mut data = connect(port);
+        answers.push(ask(&mut next, 82));
+        data.write_all(&[b'A'; 77]).expect("it is taken");
+        drop(data);
+        answers.push(ask(&mut next, 69));
+        assert_eq!(next.read(&mut [0]).expect("it closes"), 0);
+        answers
+    });
+    assert_eq!(answers, [11, 88, 82, 13, 11, 5, 82, 13]);
+    assert_eq!(rows, [1_000, 1_000, 77]);
+    let [stranger, first, next] = &lines[..] else { panic!("{lines:?}") };
+    assert!(stranger.contains("it may be none"), "{stranger}");
+    assert!([first, next].iter().all(|line| line.ends_with("session over")), "{lines:?}");
+}
