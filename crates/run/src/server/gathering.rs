@@ -159,4 +159,23 @@ mod tests {
         assert_eq!(reader.receiver.try_iter().count(), 1);
         assert!(door.close(3), "who was closed is awaited by nobody");
     }
+
+    #[test]
+    fn a_session_that_began_with_words_keeps_its_client_for_itself_as_long_as_it_is_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        let door = Door::default();
+        assert!(!gathering.is_led(client(b'a')));
+        gathering.lead(client(b'a'), (inbox, door.clone()), 9);
+        assert!(gathering.is_led(client(b'a')) && !gathering.is_led(client(b'b')));
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert_eq!(reader.receiver.try_iter().count(), 1);
+        assert!(door.close(1));
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_none(), "it is closed");
+        assert_eq!(reader.receiver.try_iter().count(), 0);
+        drop(reader);
+        assert!(!gathering.is_led(client(b'a')));
+        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+    }
 }

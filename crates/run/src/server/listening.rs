@@ -248,4 +248,22 @@ mod tests {
         assert_eq!(listening.address, datagrams);
         assert_ne!(datagrams.port(), 0);
     }
+
+    #[test]
+    fn ports_of_a_kind_follow_one_another_behind_that_for_words_and_are_told_in_one_line() {
+        let names = ["127.0.0.1".to_owned()];
+        let own = bind_all_own((&names, 0, 3), PeerKind::Ntttcp).expect("some are free");
+        let first = own[0].address.port();
+        let mut ports: Vec<_> = own
+            .iter()
+            .map(|own| (own.address.port() - first.wrapping_sub(1), own.is_for_words))
+            .collect();
+        ports.sort_unstable();
+        assert_eq!(ports, [(0, true), (1, false), (2, false), (3, false)]);
+        let (last, words) = (first + 2, first - 1);
+        let told = format!("127.0.0.1:{first} to {last} (TCP; words: {words})");
+        assert_eq!(in_words(&own), [(told, PeerKind::Ntttcp)]);
+        let taken = bind_all_own((&names, first, 1), PeerKind::Ntttcp);
+        assert!(taken.is_err(), "others have them");
+    }
 }
