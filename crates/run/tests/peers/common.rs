@@ -40,7 +40,7 @@ pub fn served_at<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0) }];
+    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0), ports: 1 }];
     served_there(host, peer, Settings { stated, ..settings }, clients)
 }
 
