@@ -104,9 +104,7 @@ macro_rules! peers {
             /// A connection has come from there to the port before those that this kind has for itself.
             pub fn accepted_for_words(self, from: SocketAddr) -> Option<Joining<Greeting>> {
                 match self {
-                    $(Self::$kind => {
-                        <$peer as Peer>::accepted_for_words(from).map(|own| own.map(Greeting::$kind))
-                    })*
+                    $(Self::$kind => <$peer as Peer>::accepted_for_words(from).map(|own| own.map(Greeting::$kind)),)*
                 }
             }
 
@@ -196,9 +194,7 @@ macro_rules! peers {
             /// What was said of clients of this kind: the first port of its own listener and how many it has, and what they run.
             pub fn of(&self, kind: PeerKind) -> Result<(Option<u16>, u16, Vec<Test>), PlanError> {
                 match kind {
-                    $(PeerKind::$kind => {
-                        Ok((self.$field.port(), self.$field.ports(), self.$field.tests()?))
-                    })*
+                    $(PeerKind::$kind => Ok((self.$field.port(), self.$field.ports(), self.$field.tests()?)),)*
                 }
             }
         }
