@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -145,6 +146,46 @@ fn a_receiver_serves_a_sender_as_ntttcp_does_and_ends() {
         written.starts_with("<ntttcpr computername=\"")
             && written.contains("<total_bytes metric=\"MB\">")
     );
+}
+
+#[test]
+fn the_original_sends_to_our_receiver_and_is_counted_whole() {
+    let port = (20_000 + 12_000 + std::process::id() % 190 * 3 + 1).to_string();
+    let mut receiver = Running::start(pathscope(&[
+        "server",
+        "--accept",
+        "ntttcp",
+        "--listen",
+        "127.0.0.1",
+        "--ntttcp-port",
+        &port,
+        "--ntttcp-ports",
+        "2",
+        "--exit-after-tests",
+        "1",
+    ]));
+    receiver.await_stderr("listening on");
+    let sender = ["-s127.0.0.1", "-P2", "-n1", "-t", "1", "-p", &port];
+    let sent = match Command::new("ntttcp").args(sender).output() {
+        Ok(sent) => sent,
+        Err(error) => return println!("skipped, because ntttcp for Linux does not start: {error}"),
+    };
+    let text = String::from_utf8_lossy(&sent.stdout);
+    assert_eq!(sent.status.code(), Some(0), "{text}");
+    let total =
+        text.lines().find_map(|line| line.split_once("total bytes\t:")).expect("it is told").1;
+    let ran = receiver.finish().exits(0);
+    let bytes = |line: &str| {
+        let of = line.split_once("RecvBytes[")?.1.split_once(']')?.0;
+        of.parse::<u64>().ok()
+    };
+    let received: u64 = ran.stderr.lines().filter_map(bytes).sum();
+    // What it sends between its last look and the end of its time is in no figure of its own.
+    assert!(
+        total.parse::<u64>().is_ok_and(|total| total > 0 && total <= received),
+        "{total}, {received}"
+    );
+    assert!(ran.stderr.contains("2 TCP connections, push, 1 s"), "{}", ran.said());
 }
 
 #[test]
