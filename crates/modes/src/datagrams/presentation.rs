@@ -110,8 +110,9 @@ fn sent(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
 fn lost(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
     let figure = GROUP.of(name, "lost", way.lost?);
     // Another tool's server tells how many, and not which.
-    let runs = way.bursts.mean().map(|mean| {
-        format!("{} in a row on average, {} at most", average(mean), count(way.bursts.longest))
+    let runs = way.bursts.as_ref().and_then(|bursts| {
+        let mean = average(bursts.mean()?);
+        Some(format!("{mean} in a row on average, {} at most", count(bursts.longest)))
     });
     let note = notes([way.lost_ratio.map(ratio), runs, way.socket_drops.map(load::dropped)]);
     Some(if way.lost == Some(0) { figure } else { figure.with_note(note) })
@@ -120,7 +121,7 @@ fn lost(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
 /// What came otherwise than in order, once and right; where there is any.
 fn order(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
     let extent = way.reordering_extent_max.map(|it| format!("extent at most {}", count(it)));
-    let reordered = notes([Some(ratio(way.reordered_ratio)), extent]);
+    let reordered = notes([way.reordered_ratio.map(ratio), extent]);
     let counts = [
         ("reordered", way.reordered, &*reordered),
         ("duplicates", way.duplicates, ""),
@@ -128,6 +129,7 @@ fn order(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
         ("corrupt", way.corrupt, "not what was sent"),
         ("foreign", way.foreign, ""),
     ];
+    let counts = counts.map(|(name, amount, note)| (name, amount.unwrap_or(0), note));
     GROUP.counted(&Part::Side(name), counts)
 }
 

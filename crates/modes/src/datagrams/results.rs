@@ -90,6 +90,9 @@ impl Results for DatagramsPlan {
                 way.verify = Some(Verify::Off);
             }
         }
+        if let Some(up) = summary.up.as_mut().filter(|_| !tells.is_everything()) {
+            up.forget_untold();
+        }
         summary
     }
 

@@ -188,24 +188,32 @@ pub struct DatagramDirection {
     /// Of the lost: at least so many were lost on the way, since the buffers that the receiver's socket dropped held no
     /// more. Where each holds one, this is exact.
     pub lost_on_the_way: Option<u64>,
-    /// Runs of missing numbers.
-    pub bursts: LossBursts,
+    /// Runs of missing numbers; this and the counts that follow are absent, too, where the receiver is another tool's, which does not
+    /// tell them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<LossBursts>,
     /// Copies beyond the first.
-    pub duplicates: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
     /// Datagrams that came after one of a higher number.
-    pub reordered: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<u64>,
     /// Reordered datagrams of those received.
-    pub reordered_ratio: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordered_ratio: Option<f64>,
     /// By how many arrivals a reordered one was overtaken (RFC 4737, section 4.2), at most.
     pub reordering_extent_max: Option<u64>,
     /// On average.
     pub reordering_extent_mean: Option<f64>,
     /// Datagrams that came too late to count.
-    pub late: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
     /// Datagrams that came otherwise than they were sent.
-    pub corrupt: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<u64>,
     /// Datagrams of no flow of ours.
-    pub foreign: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<u64>,
     /// How much transit times varied.
     pub jitter: Option<VariationFigures>,
     /// How far the sender was behind its schedule.
@@ -246,6 +254,13 @@ impl DatagramsSummary {
 }
 
 impl DatagramDirection {
+    /// Without what its receiver is no end to tell that says no more than how many it received and lost.
+    pub(super) fn forget_untold(&mut self) {
+        self.bursts = None;
+        (self.duplicates, self.reordered, self.reordered_ratio) = (None, None, None);
+        (self.late, self.corrupt, self.foreign) = (None, None, None);
+    }
+
     fn of(
         plan: &DatagramsPlan,
         sender: Option<&DatagramsReport>,
@@ -278,15 +293,15 @@ impl DatagramDirection {
             socket_drops: drops,
             datagrams_per_buffer: drops.map(|_| per_buffer),
             lost_on_the_way: drops.map(|it| lost.saturating_sub(it.saturating_mul(per_buffer))),
-            bursts: receiver.bursts.clone(),
-            duplicates: receiver.duplicates,
-            reordered,
-            reordered_ratio: reordered as f64 / receiver.received.max(1) as f64,
+            bursts: Some(receiver.bursts.clone()),
+            duplicates: Some(receiver.duplicates),
+            reordered: Some(reordered),
+            reordered_ratio: Some(reordered as f64 / receiver.received.max(1) as f64),
             reordering_extent_max: (reordered > 0).then_some(receiver.reordering_extent_max),
             reordering_extent_mean: (reordered > 0).then(|| extent_sum as f64 / reordered as f64),
-            late: receiver.late,
-            corrupt: receiver.corrupt,
-            foreign: receiver.foreign,
+            late: Some(receiver.late),
+            corrupt: Some(receiver.corrupt),
+            foreign: Some(receiver.foreign),
             jitter: receiver.jitter.clone(),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
             no_fairness: rates.no_fairness(),

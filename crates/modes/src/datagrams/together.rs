@@ -1,6 +1,7 @@
 //! Tests of datagrams of several servers as one: what can be added up. Not what one of them came to, which is `summary`.
 
 use super::{DatagramDirection, DatagramsSummary};
+use crate::arrivals::LossBursts;
 use crate::sums::all_known;
 
 /// What these came to together; rates where they ran at the same time.
@@ -26,11 +27,15 @@ fn way<'all>(
         let rates = all_known(all.iter().map(|it| of(it))).filter(|_| is_shared);
         rates.map(|rates| rates.iter().sum())
     };
-    let count = |of: fn(&DatagramDirection) -> u64| all.iter().map(|it| of(it)).sum::<u64>();
     let (sent, received, lost) = (sum(|it| it.sent), sum(|it| it.received), sum(|it| it.lost));
-    let reordered = count(|it| it.reordered);
-    let mut bursts = first.bursts.clone();
-    all.iter().skip(1).for_each(|it| bursts.merge(&it.bursts));
+    let reordered: Option<u64> = sum(|it| it.reordered);
+    let runs = all_known(all.iter().map(|it| it.bursts.as_ref()));
+    let bursts = runs.map(|runs| {
+        runs.into_iter().fold(LossBursts::default(), |mut all, more| {
+            all.merge(more);
+            all
+        })
+    });
     let is_verified = all.iter().all(|it| it.verify == first.verify);
     Some(DatagramDirection {
         goodput_bps: rate(|it| it.goodput_bps),
@@ -48,12 +53,13 @@ fn way<'all>(
         socket_drops: sum(|it| it.socket_drops),
         lost_on_the_way: sum(|it| it.lost_on_the_way),
         bursts,
-        duplicates: count(|it| it.duplicates),
+        duplicates: sum(|it| it.duplicates),
         reordered,
-        reordered_ratio: reordered as f64 / received.unwrap_or(0_u64).max(1) as f64,
-        late: count(|it| it.late),
-        corrupt: count(|it| it.corrupt),
-        foreign: count(|it| it.foreign),
+        reordered_ratio: reordered
+            .map(|reordered| reordered as f64 / received.unwrap_or(0_u64).max(1) as f64),
+        late: sum(|it| it.late),
+        corrupt: sum(|it| it.corrupt),
+        foreign: sum(|it| it.foreign),
         verify: first.verify.filter(|_| is_verified),
         ..DatagramDirection::default()
     })

@@ -39,7 +39,7 @@ pub fn verdict(
         lost: way.lost.unwrap_or(0),
         lost_ratio: way.lost_ratio,
         socket_drops: way.socket_drops,
-        corrupt: way.corrupt,
+        corrupt: way.corrupt.unwrap_or(0),
         on_the_way: way.lost_on_the_way.unwrap_or(0),
         per_buffer: way.datagrams_per_buffer.unwrap_or(1),
         rate_share: rate_share(plan, way),

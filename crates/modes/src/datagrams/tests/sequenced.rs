@@ -137,3 +137,30 @@ fn what_was_lost_behind_the_last_that_came_is_known_by_a_report_that_says_what_w
         assert_eq!(client.expected, (lost > 5).then_some(100));
     }
 }
+
+#[test]
+fn what_a_server_s_words_have_no_place_for_is_absent_and_no_zero() {
+    use pathscope_core::record::{PeerFacts, Tells};
+
+    use crate::datagrams::DatagramsReport;
+    use crate::end::Hosts;
+    use crate::results::{Ends, Results as _};
+
+    let report = DatagramsReport { received: 9, ..DatagramsReport::default() };
+    for (tells, is_told) in
+        [(Tells::EVERYTHING, true), (Tells { report: true, ..Tells::NOTHING }, false)]
+    {
+        let peer = Some(PeerFacts { tells, ..PeerFacts::default() });
+        let hosts = Hosts { peer, ..Hosts::default() };
+        let ends = Ends { hosts: &hosts, ..Ends::of_reports(&report, Some(&report)) };
+        let summary = plan(Pattern::Duplex).summary(&ends, &[]);
+        for (way, is_told) in [(summary.up, is_told), (summary.down, true)] {
+            let way = serde_json::to_value(way.expect("it goes there")).expect("it is JSON");
+            assert_eq!(way["received"], 9);
+            for count in ["bursts", "duplicates", "reordered", "reordered_ratio", "late", "corrupt"]
+            {
+                assert_eq!(way.get(count).is_some(), is_told, "{count}: {way}");
+            }
+        }
+    }
+}
