@@ -30,10 +30,14 @@ pub fn kind_of_server(
     stop: &Stop,
     tell: &mut dyn FnMut(&str),
 ) -> Result<PeerKind, RunError> {
-    let mut asked = Vec::new();
+    let (mut asked, mut unasked): (Vec<String>, Vec<String>) = Default::default();
     for &kind in PeerKind::ALL {
         let end = ClientEnd { host: Host::default(), wants_ends: false, entropy: random::bytes()? };
         let Some(inquiry) = kind.visit(Asking(command, end)) else { continue };
+        let Some(inquiry) = inquiry else {
+            unasked.push(format!("--peer {kind}"));
+            continue;
+        };
         let over = if inquiry.transport == Transport::Stream { "TCP" } else { "UDP" };
         let place = format!("{over} port {}", kind.port());
         let addresses = target::resolve(host, kind.port(), stop)?;
@@ -50,7 +54,9 @@ pub fn kind_of_server(
         let sent = inquiry.in_words;
         match found {
             Ok(()) => {
-                tell(&format!("--peer auto: {place}, asked with {sent}: a {kind} server answers"));
+                tell(&format!(
+                    "--peer auto: {place}, asked with {sent}: a server of {kind} answers"
+                ));
                 return Ok(kind);
             }
             Err(why) => tell(&format!("--peer auto: {place}, asked with {sent}: {why}")),
@@ -58,9 +64,15 @@ pub fn kind_of_server(
         asked.push(format!("{kind} at {place}"));
     }
     let asked = asked.join(", ");
+    let others = if unasked.is_empty() {
+        String::new()
+    } else {
+        let unasked = unasked.join(", ");
+        format!(". Not asked, since a word would begin a test there: name it with {unasked}")
+    };
     Err(RunError::Peer(format!(
         "no server that '{command}' can be measured with answers at {host}; asked: {asked}. Where one listens on another port, name it: \
-         --peer KIND --port PORT"
+         --peer KIND --port PORT{others}"
     )))
 }
 
@@ -68,11 +80,12 @@ pub fn kind_of_server(
 struct Asking<'command>(&'command str, ClientEnd);
 
 impl PeerVisitor for Asking<'_> {
-    type Output = Option<Inquiry>;
+    /// None of a kind that does not measure so; within, none of one that cannot be asked.
+    type Output = Option<Option<Inquiry>>;
 
-    fn visit<P: Peer>(self) -> Option<Inquiry> {
+    fn visit<P: Peer>(self) -> Self::Output {
         let Self(command, end) = self;
-        P::measures(command).then(|| P::inquiry(end, clock::now()))?
+        P::measures(command).then(|| P::inquiry(end, clock::now()))
     }
 }
 
