@@ -139,6 +139,12 @@ mod tests {
         // Datagrams leave in fragments, as the original's do, unless that was forbidden.
         let cut = native("iperf3 -c h4 -u -b 0 -l 8K").expect("it means something");
         assert!(cut.contains("--protocol udp --datagram 8192B --may-fragment"), "{cut}");
+        // Blocks leave whole; where one takes less than the shortest share, several.
+        for (rate, period_ns) in [("-b 8M", 131_072_000), ("-b 10G", 1_048_576), ("-b 10K", 0)] {
+            let paced = native(&format!("iperf3 -c h4 {rate}")).expect("it means something");
+            let said = format!("--rate-period {period_ns}ns");
+            assert_eq!(paced.contains(&said), period_ns > 0, "{paced}");
+        }
         // A row can begin where the warm-up ends.
         let odd = native("iperf3 -c h4 -6 -i 2 -O 3 -t 0 -N").expect("it means something");
         assert!(odd.contains("--duration 31622400s --warm-up 3s"), "{odd}");

@@ -81,16 +81,21 @@ fn extent(client: &Client, line: &mut Line) {
 fn rate(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
     let Some(rate_bps) = client.rate_bps else { return };
     line.say("--rate", &format!("{rate_bps}bit"));
-    let Some(burst) = client.burst else { return };
     if client.is_udp {
-        let text =
-            "-b N/COUNT: with -u the count has no effect: each datagram leaves when it is due";
-        return notes.push(text.to_owned());
+        if client.burst.is_some() {
+            let text =
+                "-b N/COUNT: with -u the count has no effect: each datagram leaves when it is due";
+            notes.push(text.to_owned());
+        }
+        return;
     }
-    // So much leaves at once as is due in this time.
-    let bits = u128::from(burst) * u128::from(client.block_bytes) * 8;
-    let period_ns = bits * 1_000_000_000 / u128::from(rate_bps.max(1));
-    let period_ns = u64::try_from(period_ns).unwrap_or(u64::MAX);
+    // Blocks leave whole, as the original writes them: servers since 3.18 count nothing less. So much leaves at once as is due in this
+    // time, and that is the more where one block would take less than a share may.
+    let [rate, block] = [rate_bps.max(1), client.block_bytes.max(1) * 8].map(u128::from);
+    let shortest = u128::from(*RATE_PERIOD_NS.start());
+    let least = (rate * shortest).div_ceil(block * 1_000_000_000);
+    let blocks = u128::from(client.burst.unwrap_or(1)).max(least);
+    let period_ns = u64::try_from(blocks * block * 1_000_000_000 / rate).unwrap_or(u64::MAX);
     if RATE_PERIOD_NS.contains(&period_ns) {
         line.say("--rate-period", &format!("{period_ns}ns"));
     }
