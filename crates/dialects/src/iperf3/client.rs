@@ -185,7 +185,8 @@ impl ClientScreen {
             Way::Pull => ["receiver", "sender"],
             Way::Push | Way::Both => ["sender", "receiver"],
         };
-        if let Some(there) = there {
+        // Of the other end it may not be known.
+        if let Some(there) = there.filter(|there| !there.workers.is_empty()) {
             let here = share(measured.map(|it| &it.client));
             let there = share(Some(there));
             let text =

@@ -273,14 +273,16 @@ pub(super) fn cpu_percent(workers: &[WorkerUsage]) -> [f64; 3] {
     [user + system, user, system]
 }
 
-/// The same of both ends.
+/// The same of both ends; of the other it may not be known.
 pub(super) fn cpu(here: &[WorkerUsage], there: &[WorkerUsage]) -> Object {
+    let is_known = !there.is_empty();
     let [here, there] = [here, there].map(cpu_percent);
-    Object::new()
+    let object = Object::new()
         .with("host_total", here[0])
         .with("host_user", here[1])
         .with("host_system", here[2])
         .with("remote_total", there[0])
         .with("remote_user", there[1])
-        .with("remote_system", there[2])
+        .with("remote_system", there[2]);
+    if is_known { object } else { object.with(OURS, Object::new().with("is_remote_known", false)) }
 }

@@ -257,8 +257,7 @@ impl Test {
         }
         let end = objects::end(&self.report.streams, &outcomes);
         // What the client says of its processors is not kept.
-        let known = Object::new().with("is_remote_known", false);
-        let cpu = objects::cpu(&over.workers, &[]).with(OURS, known);
+        let cpu = objects::cpu(&over.workers, &[]);
         let control = over.sockets.as_ref().and_then(|it| it.congestion_control.as_deref());
         let of = |sends| {
             let is_there = self.report.streams.all.iter().any(|stream| stream.sends == sends);
@@ -306,11 +305,13 @@ impl Test {
             .with("connected", objects::connected(&self.report.streams))
             .with("version", VERSION)
             .with("system_info", machine)
+            .with("target_bitrate", rate_bps);
+        let start = objects::buffers(start, None, sockets)
             .with("timestamp", objects::timestamp(self.report.unix_ns(*at_ns)))
             .with("accepted_connection", objects::place(host, port.parse().unwrap_or(0)));
-        let start = objects::segments(start, &self.report.streams.shape, None, sockets);
-        let start = start.with("target_bitrate", rate_bps).with("fq_rate", 0_u64);
-        objects::buffers(start, None, sockets).with("test_start", test_start)
+        objects::segments(start, &self.report.streams.shape, None, sockets)
+            .with("fq_rate", 0_u64)
+            .with("test_start", test_start)
     }
 }
 

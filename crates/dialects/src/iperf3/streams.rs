@@ -38,10 +38,7 @@ impl Row {
             end_ns: next.end_ns,
             bytes: self.bytes + next.bytes,
             retransmits: both(self.retransmits, next.retransmits),
-            look: match (self.look, next.look) {
-                (Some(before), Some(now)) => Some(later(before, now)),
-                (before, now) => now.or(before),
-            },
+            look: both_looks(self.look, next.look),
             datagrams: match (self.datagrams, next.datagrams) {
                 (Some(sum), Some(more)) => Some(added(sum, more)),
                 (sum, more) => sum.or(more),
@@ -53,10 +50,7 @@ impl Row {
     fn take(&mut self, progress: &ConnectionProgress, sends: bool) {
         self.end_ns = progress.end_ns.max(self.end_ns);
         self.bytes += if sends { progress.sent_bytes } else { progress.received_bytes };
-        self.look = match (self.look, progress.tcp) {
-            (Some(before), Some(now)) => Some(later(before, now)),
-            (before, now) => now.or(before),
-        };
+        self.look = both_looks(self.look, progress.tcp);
         if let Some(more) = progress.datagrams {
             self.datagrams = Some(added(self.datagrams.unwrap_or_default(), more));
         }
@@ -64,14 +58,15 @@ impl Row {
 }
 
 /// How a connection stood when that was told last; what it was not told of then is as it was before.
-fn later(before: TcpLook, now: TcpLook) -> TcpLook {
-    TcpLook {
+fn both_looks(before: Option<TcpLook>, now: Option<TcpLook>) -> Option<TcpLook> {
+    let (Some(before), Some(now)) = (before, now) else { return now.or(before) };
+    Some(TcpLook {
         peer_window_bytes: now.peer_window_bytes.or(before.peer_window_bytes),
         path_mtu_bytes: now.path_mtu_bytes.or(before.path_mtu_bytes),
         rtt_variation_ns: now.rtt_variation_ns.or(before.rtt_variation_ns),
         reorderings: now.reorderings.or(before.reorderings),
         ..now
-    }
+    })
 }
 
 /// Counts of two, one after the other, where there are any.
@@ -230,7 +225,7 @@ impl Streams {
             (&mut stream.open, &connection.facts.tcp, stream.sends)
         {
             let end = TcpLook::at_end(connection.facts.flow, tcp);
-            row.look = Some(row.look.map_or(end, |before| later(before, end)));
+            row.look = both_looks(row.look, Some(end));
         }
         stream.ends(&shape);
     }
@@ -282,7 +277,7 @@ impl Stream {
                 whole.end_ns = whole.end_ns.max(row.end_ns);
             }
             whole.bytes += row.bytes;
-            whole.look = row.look.or(whole.look);
+            whole.look = both_looks(whole.look, row.look);
             whole.retransmits = both(whole.retransmits, row.retransmits);
             if let Some(more) = row.datagrams {
                 whole.datagrams = Some(added(whole.datagrams.unwrap_or_default(), more));
