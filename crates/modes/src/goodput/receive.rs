@@ -132,12 +132,6 @@ impl Receiver {
         shared.conventions.payload.first_wrong(self.key, place, bytes).is_some()
     }
 
-    /// Whose flows it is time to ask what has come.
-    fn weigh(&self, shared: &GoodputShared, now: Tick) -> Weigh {
-        let windows = (&shared.window, shared.planned);
-        self.counted.weigh(shared.since_start(now), self.start_ns, windows)
-    }
-
     /// What may be taken now.
     fn appetite(&self, shared: &GoodputShared) -> RecvWant {
         if !self.is_started() || self.is_done() || self.closed || self.error.is_some() {
@@ -285,7 +279,9 @@ impl Machine for Receiver {
         }
         let recv = self.appetite(shared);
         let receives = recv != RecvWant::Nothing;
-        let weigh = if receives { self.weigh(shared, now) } else { Weigh::Nothing };
+        let windows = (&shared.window, shared.planned);
+        let weigh = self.counted.weigh(shared.since_start(now), self.start_ns, windows);
+        let weigh = if receives { weigh } else { Weigh::Nothing };
         let opens_at = self.counted.opens_at(shared.planned).filter(|_| receives);
         let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
         let is_awaited =
