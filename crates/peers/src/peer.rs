@@ -76,9 +76,16 @@ pub trait Peer {
         None
     }
 
-    /// Whether one can be asked for this test; if not, why, as a fragment of a sentence.
+    /// Whether its words can ask for this test; if not, why, as a fragment of a sentence.
     fn carries(_test: &Test) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    /// The same, and whether its headers have room in the test's datagrams.
+    fn takes(test: &Test) -> Result<(), Refusal> {
+        let fits = test.fits(Self::CONVENTIONS.framing);
+        fits.map_err(|error| Refusal::new("invalid", error.to_string()))?;
+        Self::carries(test)
     }
 
     /// A dialogue, on a control connection that has just been made where there is one.

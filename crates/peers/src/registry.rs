@@ -138,11 +138,7 @@ macro_rules! peers {
             /// Whether one can be asked for this test; if not, why, as a fragment of a sentence.
             pub fn carries(self, test: &Test) -> Result<(), Refusal> {
                 match self {
-                    $(Self::$kind => {
-                        let fits = test.fits(<$peer as Peer>::CONVENTIONS.framing);
-                        fits.map_err(|error| Refusal::new("invalid", error.to_string()))?;
-                        <$peer as Peer>::carries(test)
-                    })*
+                    $(Self::$kind => <$peer as Peer>::takes(test),)*
                 }
             }
 

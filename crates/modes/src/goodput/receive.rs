@@ -107,11 +107,6 @@ impl Receiver {
         }
     }
 
-    /// The other end says where the stream ends, whatever the plan does.
-    pub(super) fn ends_as_told(&mut self) {
-        self.ends_at = NOT_KNOWN;
-    }
-
     /// Of an end that is not told elsewhere that the other was stopped: who closes early has done so.
     pub(super) fn hears_nothing_else(&mut self) {
         self.may_overtake = false;

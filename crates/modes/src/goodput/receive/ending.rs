@@ -5,7 +5,7 @@ use pathscope_core::Tick;
 use pathscope_flow::Phase;
 
 use super::super::{GoodputShared, errors};
-use super::{NOT_SETTLED, Receiver};
+use super::{NOT_KNOWN, NOT_SETTLED, Receiver};
 use crate::conventions::StreamEnd;
 use crate::load::JointTransfer;
 
@@ -16,6 +16,11 @@ const STALLED_NS: u64 = 9_000_000_000;
 const LAST_CALL_NS: u64 = 1_000_000_000;
 
 impl Receiver {
+    /// The other end says where the stream ends, whatever the plan does.
+    pub(in crate::goodput) fn ends_as_told(&mut self) {
+        self.ends_at = NOT_KNOWN;
+    }
+
     /// The other end has sent `total` bytes and will send no more.
     pub(super) fn told(&mut self, total: u64, shared: &mut GoodputShared, now: Tick) {
         // A client that stops in the midst of a send need not know what of it has left.
