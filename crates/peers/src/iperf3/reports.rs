@@ -2,7 +2,7 @@
 //! words do not have is absent.
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::record::{Caveat, FlowFacts, TcpFacts, WorkerUsage};
+use pathscope_core::record::{Caveat, FlowFacts, SocketFacts, TcpFacts, WorkerUsage};
 use pathscope_modes::datagrams::{DatagramFlowFacts, DatagramsReport};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{FlowReceived, GoodputReport, RateSpread, RateSums, ReceiveWindow};
@@ -137,6 +137,10 @@ pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndRepor
             // Since 3.16 a stream's thread counts a block when all of it has left, and is ended in the midst of one.
             let uncounted_bytes = plan.buffer_bytes.0;
             report.goodput = Some(GoodputReport { uncounted_bytes, ..goodput(&known, window) });
+            report.sockets = results.congestion.clone().map(|name| SocketFacts {
+                congestion_control: Some(name),
+                ..SocketFacts::default()
+            });
         }
         _ => {}
     }

@@ -23,7 +23,7 @@ fn results(ids: &[u64], bytes: u64) -> Vec<u8> {
     };
     let streams: Vec<_> = ids.iter().map(stream).collect();
     let all = format!(
-        r#"{{"cpu_util_total":1,"cpu_util_user":0,"cpu_util_system":1,"sender_has_retransmits":-1,"streams":[{}]}}"#,
+        r#"{{"cpu_util_total":1,"cpu_util_user":0,"cpu_util_system":1,"sender_has_retransmits":-1,"congestion_used":"reno","streams":[{}]}}"#,
         streams.join(",")
     );
     document(all.as_bytes())
@@ -78,6 +78,8 @@ fn a_client_that_sends_says_what_real_ones_do() {
         client.input(Input::Received(&[*byte]), at(10_001));
     }
     let Some(Output::PeerReport(heard)) = client.output() else { panic!("it has reported") };
+    let control = heard.sockets.as_ref().and_then(|sockets| sockets.congestion_control.as_deref());
+    assert_eq!(control, Some("reno"));
     let heard = heard.goodput.expect("of its streams");
     assert_eq!((heard.received_bytes, heard.window.bytes, heard.flows.len()), (1_000, 1_000, 2));
     assert_eq!(asked(&mut client), ["10", "test over"]);
