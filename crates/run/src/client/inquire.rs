@@ -54,8 +54,10 @@ pub fn kind_of_server(
         let sent = inquiry.in_words;
         match found {
             Ok(()) => {
+                let name = kind.to_string();
+                let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
                 tell(&format!(
-                    "--peer auto: {place}, asked with {sent}: a server of {kind} answers"
+                    "--peer auto: {place}, asked with {sent}: {article} {name} server answers"
                 ));
                 return Ok(kind);
             }
