@@ -108,10 +108,10 @@ impl Unclear {
         Self { text: text.into(), manners: Manners::OURS }
     }
 
-    /// The same as it is told to users of this tool.
+    /// The same as it is told to users of this tool, whose words it has already.
     #[must_use]
     pub fn of<D: Dialect>(self) -> Self {
-        Self { manners: Manners::of::<D>(), ..self }
+        Self { manners: Manners { spellings: &[], ..Manners::of::<D>() }, ..self }
     }
 }
 
