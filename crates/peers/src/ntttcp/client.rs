@@ -20,6 +20,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::load::Extent;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 
+use super::hearing::Hearing;
 use super::{Ntttcp, TOKEN};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::in_band::connections_of;
@@ -61,8 +62,7 @@ pub struct NtttcpClient {
     has_met: bool,
     /// Whether the connection is there.
     is_connected: bool,
-    /// What has come of a word that is not whole.
-    heard: Vec<u8>,
+    hearing: Hearing,
     outputs: VecDeque<Asked>,
 }
 
@@ -97,7 +97,7 @@ impl NtttcpClient {
             is_finishing: false,
             has_met: false,
             is_connected: true,
-            heard: Vec::new(),
+            hearing: Hearing::default(),
             outputs: VecDeque::new(),
         };
         client.say(QUERY);
@@ -146,10 +146,9 @@ impl NtttcpClient {
 
     fn received(&mut self, bytes: &[u8], now: Tick) {
         for &byte in bytes {
-            self.heard.push(byte);
-            let Ok(word) = <[u8; 4]>::try_from(self.heard.as_slice()) else { continue };
-            self.heard.clear();
-            self.hear(i32::from_be_bytes(word), now);
+            if let Some(word) = self.hearing.word(byte) {
+                self.hear(word, now);
+            }
         }
     }
 

@@ -21,6 +21,7 @@
 //! knows. Not here: UDP, whose datagrams have no numbers.
 
 mod client;
+mod hearing;
 mod plan;
 mod run;
 mod server;

@@ -21,6 +21,7 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::TOKEN;
 use super::client::{BUSY, END, FINISHED, IDLE, LAST, QUERY, START};
+use super::hearing::Hearing;
 use super::plan::{agreed, planned};
 use super::run::{self, Run};
 use super::stage::Stage;
@@ -57,8 +58,7 @@ pub struct NtttcpServer {
     unkept: Option<Refusal>,
     /// For how long the sender may send, where that was agreed on.
     cycle: Option<Period>,
-    /// What has come of a word that is not whole.
-    heard: Vec<u8>,
+    hearing: Hearing,
     outputs: VecDeque<Asked>,
 }
 
@@ -76,7 +76,7 @@ impl NtttcpServer {
             came: 0,
             unkept: None,
             cycle: None,
-            heard: Vec::new(),
+            hearing: Hearing::default(),
             outputs: VecDeque::new(),
         }
     }
@@ -105,10 +105,9 @@ impl NtttcpServer {
 
     fn received(&mut self, bytes: &[u8], now: Tick) {
         for &byte in bytes {
-            self.heard.push(byte);
-            let Ok(word) = <[u8; 4]>::try_from(self.heard.as_slice()) else { continue };
-            self.heard.clear();
-            self.hear(i32::from_be_bytes(word), now);
+            if let Some(word) = self.hearing.word(byte) {
+                self.hear(word, now);
+            }
         }
     }
 
