@@ -2,6 +2,7 @@
 //! tells that it is of the same client, and leaves it in the session's inbox. Which flow's it becomes is the session's affair.
 
 use std::collections::HashMap;
+use std::net::TcpStream;
 
 use pathscope_peers::joining::Identity;
 use pathscope_peers::registry::PeerKind;
@@ -58,11 +59,17 @@ impl Gathering {
         awaiting.is_some_and(|awaiting| awaiting.is_led && awaiting.inbox.is_read())
     }
 
-    /// A connection of this client has come: its session is told. It comes back where there is none that awaits it.
-    pub fn join(&mut self, client: Client, joined: SessionMessage) -> Option<SessionMessage> {
+    /// A connection of this client has come, which is answered so: its session is told. Both come back where there is none that
+    /// awaits it.
+    pub fn join(
+        &mut self,
+        client: Client,
+        stream: TcpStream,
+        answer: Vec<u8>,
+    ) -> Option<(TcpStream, Vec<u8>)> {
         let awaiting = self.sessions.get_mut(&client);
         let Some(awaiting) = awaiting.filter(|it| it.inbox.is_read()) else {
-            return Some(joined);
+            return Some((stream, answer));
         };
         if awaiting.door.on_the_way() >= awaiting.at_once {
             // It is closed: they would take more descriptors from everybody else than the session itself may.
@@ -70,9 +77,9 @@ impl Gathering {
         }
         if !awaiting.door.enter() {
             // It comes too late for a test that has words of its own: that is no other test's.
-            return Some(joined).filter(|_| !awaiting.is_led);
+            return Some((stream, answer)).filter(|_| !awaiting.is_led);
         }
-        awaiting.inbox.post(joined);
+        awaiting.inbox.post(SessionMessage::Joined { stream, answer });
         awaiting.missing -= 1;
         if awaiting.missing == 0 {
             self.sessions.remove(&client);
@@ -83,7 +90,7 @@ impl Gathering {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
+    use std::net::TcpListener;
 
     use pathscope_os::Waker;
     use pathscope_peers::joining::Cookie;
@@ -94,10 +101,11 @@ mod tests {
         (PeerKind::OWN, Identity::Cookie(Cookie([letter; Cookie::BYTES])))
     }
 
-    fn connection(listener: &TcpListener) -> SessionMessage {
+    /// One more connection of this client comes; whether it is nobody's.
+    fn comes_back(gathering: &mut Gathering, client: Client, listener: &TcpListener) -> bool {
         let address = listener.local_addr().expect("bound");
         let stream = TcpStream::connect(address).expect("it listens");
-        SessionMessage::Joined { stream, answer: Vec::new() }
+        gathering.join(client, stream, Vec::new()).is_some()
     }
 
     #[test]
@@ -106,17 +114,17 @@ mod tests {
         let mut gathering = Gathering::default();
         let inbox = || Inbox::new(Waker::new().expect("a waker"));
         let ((one, of_one), (other, of_other)) = (inbox(), inbox());
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_some(), "nobody waits yet");
+        assert!(comes_back(&mut gathering, client(b'a'), &listener), "nobody waits yet");
         gathering.begin(client(b'a'), (one, Door::default()), (2, 9));
         gathering.begin(client(b'b'), (other, Door::default()), (1, 9));
         for letter in *b"aba" {
-            assert!(gathering.join(client(letter), connection(&listener)).is_none());
+            assert!(!comes_back(&mut gathering, client(letter), &listener));
         }
         assert_eq!(of_one.receiver.try_iter().count(), 2);
         assert_eq!(of_other.receiver.try_iter().count(), 1);
         for letter in *b"ab" {
-            let back = gathering.join(client(letter), connection(&listener));
-            assert!(back.is_some(), "all have come: this one begins another session");
+            let back = comes_back(&mut gathering, client(letter), &listener);
+            assert!(back, "all have come: this one begins another session");
         }
     }
 
@@ -127,7 +135,7 @@ mod tests {
         let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
         gathering.begin(client(b'a'), (inbox.clone(), Door::default()), (9, 9));
         drop(reader);
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+        assert!(comes_back(&mut gathering, client(b'a'), &listener));
         gathering.begin(client(b'b'), (inbox, Door::default()), (0, 9));
         assert!(gathering.sessions.is_empty());
     }
@@ -139,10 +147,11 @@ mod tests {
         let (inbox, _reader) = Inbox::new(Waker::new().expect("a waker"));
         let door = Door::default();
         gathering.begin(client(b'a'), (inbox, door.clone()), (u64::MAX, 9));
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert!(!comes_back(&mut gathering, client(b'a'), &listener));
         assert!(door.close(1));
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+        assert!(comes_back(&mut gathering, client(b'a'), &listener));
     }
+
     #[test]
     fn no_more_are_on_their_way_to_a_session_than_it_may_have() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -151,11 +160,11 @@ mod tests {
         let door = Door::default();
         gathering.begin(client(b'a'), (inbox, door.clone()), (u64::MAX, 2));
         for _ in 0..5 {
-            assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+            assert!(!comes_back(&mut gathering, client(b'a'), &listener));
         }
         assert_eq!(reader.receiver.try_iter().count(), 2, "the others were closed");
         door.hear(2);
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert!(!comes_back(&mut gathering, client(b'a'), &listener));
         assert_eq!(reader.receiver.try_iter().count(), 1);
         assert!(door.close(3), "who was closed is awaited by nobody");
     }
@@ -169,13 +178,13 @@ mod tests {
         assert!(!gathering.is_led(client(b'a')));
         gathering.lead(client(b'a'), (inbox, door.clone()), 9);
         assert!(gathering.is_led(client(b'a')) && !gathering.is_led(client(b'b')));
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_none());
+        assert!(!comes_back(&mut gathering, client(b'a'), &listener));
         assert_eq!(reader.receiver.try_iter().count(), 1);
         assert!(door.close(1));
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_none(), "it is closed");
+        assert!(!comes_back(&mut gathering, client(b'a'), &listener), "it is closed");
         assert_eq!(reader.receiver.try_iter().count(), 0);
         drop(reader);
         assert!(!gathering.is_led(client(b'a')));
-        assert!(gathering.join(client(b'a'), connection(&listener)).is_some());
+        assert!(comes_back(&mut gathering, client(b'a'), &listener));
     }
 }

@@ -103,31 +103,21 @@ impl Serving<'_> {
         let Joining { greeting, identity, answer } = joining;
         let client = (greeting.kind(), identity);
         let local = stream.local_addr().ok().map(|local| local.ip());
-        let joined = SessionMessage::Joined { stream, answer };
-        let Some(joined) = self.gathering.join(client, joined) else { return };
+        let Some((stream, answer)) = self.gathering.join(client, stream, answer) else { return };
         let admission = match Sessions::admit(&self.sessions, from) {
             Ok(admission) => admission,
-            Err(refusal) => match joined {
-                SessionMessage::Joined { stream, .. } => {
-                    return self.refuse(&refusal, greeting, stream, from);
-                }
-                _ => return self.tell_refused(&refusal, from),
-            },
+            Err(refusal) => return self.refuse(&refusal, greeting, stream, from),
         };
         let place = self.hosts.place();
         let inbox = Inbox::new(place.hosted.waker.clone());
-        let has_control = greeting.kind().control() == Control::Connection;
-        let joined = match joined {
-            SessionMessage::Joined { stream: control, .. } if has_control => {
-                let door = Door::default();
-                // How many connections there are to be is said on this one.
-                let others = (u64::MAX, MOST_AT_ONCE);
-                self.gathering.begin(client, (inbox.0.clone(), door.clone()), others);
-                let carrier = Carrier::Joined { control, inbox, door };
-                return self.begin(admission, greeting, (carrier, None), place);
-            }
-            joined => joined,
-        };
+        let door = Door::default();
+        if greeting.kind().control() == Control::Connection {
+            // How many connections there are to be is said on this one.
+            let others = (u64::MAX, MOST_AT_ONCE);
+            self.gathering.begin(client, (inbox.0.clone(), door.clone()), others);
+            let carrier = Carrier::Joined { control: stream, inbox, door };
+            return self.begin(admission, greeting, (carrier, None), place);
+        }
         let stated = self.stated_for(greeting.kind());
         let expected = match &stated {
             // How many there are is seen when no more come.
@@ -137,9 +127,8 @@ impl Serving<'_> {
             Some(test) => (further_connections(test), connections_at_once(test)),
             None => (0, 0),
         };
-        let door = Door::default();
         door.enter();
-        inbox.0.post(joined);
+        inbox.0.post(SessionMessage::Joined { stream, answer });
         self.gathering.begin(client, (inbox.0.clone(), door.clone()), expected);
         let carrier = Carrier::Flows { local, remote: from, inbox, door };
         self.begin(admission, greeting, (carrier, stated), place);
