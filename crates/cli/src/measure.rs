@@ -52,7 +52,7 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
         servers: &server,
     };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
-    let Prepared { hosts, tests, announcement, files: own } = prepared;
+    let Prepared { hosts, tests, announcement, probe_server, files: own } = prepared;
     let peer = server.of(&hosts)?;
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
@@ -68,7 +68,7 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
     let backgrounds = backgrounds::asked(&args);
     let (result, plot) = (args.output.output.clone(), args.plot.named());
     let files = Files { result, left_behind, own, backgrounds, plot };
-    run((kind, screen), (peer, hosts), tests, &args, &files)
+    run((kind, screen), (peer, hosts, probe_server), tests, &args, &files)
 }
 
 /// Which kind of server it is that is measured with: the one that was named, or that is found once.
@@ -167,13 +167,12 @@ fn refusal(error: &OsError) -> Refusal {
 
 fn run(
     (kind, screen): (&str, Option<Box<dyn Screen>>),
-    (peer, hosts): (PeerKind, Vec<String>),
+    (peer, hosts, probe_server): (PeerKind, Vec<String>, Option<String>),
     tests: Tests,
     args: &RunArgs,
     files: &Files,
 ) -> Result<(), Trouble> {
-    let checked = hosts.iter().try_for_each(|host| target::check(host, args.port));
-    checked.map_err(Trouble::usage)?;
+    check_names((&hosts, probe_server.as_deref()), args.port)?;
     args.plot.check()?;
     tests.list.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
@@ -225,6 +224,7 @@ fn run(
         peer,
         hosts,
         port,
+        probe_server,
         family: args.family(),
         tests,
         assertions: args.assertions.clone(),
@@ -272,6 +272,16 @@ fn run(
         .or(plot_trouble)
         .or_else(|| samples_trouble(&document));
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+}
+
+/// Whether all servers are named as they can be.
+fn check_names(
+    (hosts, probe_server): (&[String], Option<&str>),
+    port: Option<u16>,
+) -> Result<(), Trouble> {
+    hosts.iter().try_for_each(|host| target::check(host, port)).map_err(Trouble::usage)?;
+    let checked = probe_server.map_or(Ok(()), |host| target::check(host, None));
+    checked.map_err(|error| Trouble::usage(format!("--probe-server: {error}")))
 }
 
 /// Where connections to these servers will go, to be shown before.

@@ -84,6 +84,8 @@ pub struct Prepared<T> {
     pub tests: T,
     /// What is said before it begins.
     pub announcement: Option<String>,
+    /// A server of ours, as it was named, that answers the probes beside a load at another kind; none: the load's own server does.
+    pub probe_server: Option<String>,
     /// What is written beside the result.
     pub files: Files,
 }

@@ -76,6 +76,11 @@ impl Test {
         })
     }
 
+    /// The same with nothing beside what is measured.
+    pub fn alone(&self) -> Self {
+        Self { beside: Vec::new(), ..self.clone() }
+    }
+
     /// Whether this can be run. Holds for what was typed here and for what a stranger sends.
     pub fn validate(&self) -> Result<(), PlanError> {
         limits::in_range("--report-every", self.report_every_ns, &limits::REPORT_EVERY)?;

@@ -9,7 +9,7 @@ use pathscope_flow::Transport;
 use crate::document::Interval;
 use crate::figure::{Heat, Point};
 use crate::finding::TestCaveat;
-use crate::groups::Test;
+use crate::groups::{Beside as Group, Test};
 use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
 use crate::registry::{EndReport, Plan, ProbePlan, Reports, Summary, client_slices};
@@ -109,6 +109,24 @@ pub(crate) fn distribution(client: &EndReport) -> Option<Shape> {
 }
 
 impl Test {
+    /// Its probes as a test of their own, as long as the time of the load: its flows may wait for what is late, and nothing loads the
+    /// path then.
+    pub fn probes_apart(&self) -> Option<Self> {
+        let probes = self.probe()?.clone();
+        let probes = match self.duration_ns() {
+            Some(most) => probes.lasting(most),
+            None => probes,
+        };
+        Some(Self::new(probes.into(), None, self.report_every_ns))
+    }
+
+    /// Has the pings of such a test as its probes.
+    pub fn take_probes(&mut self, of: Self) {
+        if let Plan::Latency(probes) = of.plan {
+            self.beside = vec![Group::Probes(probes)];
+        }
+    }
+
     /// Makes the probes use TCP, and with `idle` the plan's own pings: on a path that lets no UDP through. Returns whether
     /// no datagrams are left.
     pub fn go_without_datagrams(&mut self, idle: bool) -> bool {
@@ -119,5 +137,34 @@ impl Test {
             plan.protocol = Protocol::Tcp;
         }
         self.groups().iter().all(|group| group.transport == Transport::Stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+
+    use crate::survey::{self, SurveyOptions};
+
+    #[test]
+    fn probes_go_apart_for_the_time_of_the_load_and_come_back() {
+        let options = SurveyOptions {
+            connections: 3,
+            duration: survey::STEP,
+            probe_rate: Frequency(100),
+            congestion_control: None,
+        };
+        let load = survey::tests(&options, Period::from_secs(1)).swap_remove(1).1;
+        let apart = load.probes_apart().expect("it has probes");
+        assert_eq!((apart.plan.name(), apart.duration_ns()), ("latency", load.duration_ns()));
+        assert_eq!((apart.validate(), apart.beside.len()), (Ok(()), 0));
+        let mut alone = load.alone();
+        assert!(alone.probe().is_none() && alone.probes_apart().is_none());
+        alone.take_probes(apart);
+        assert_eq!(
+            alone.probe().map(|probes| probes.size_bytes),
+            load.probe().map(|it| it.size_bytes)
+        );
+        assert_eq!(alone.groups(), load.groups());
     }
 }

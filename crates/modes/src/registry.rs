@@ -3,6 +3,7 @@
 mod any;
 mod both;
 mod cost;
+mod elsewhere;
 
 use std::ops::Deref;
 

@@ -15,6 +15,8 @@ findings! {
             "see the sentence for the reason: a full disk, a slow one, a reader that is gone";
         LaneLost: "lane_lost", "the server could not take a path's socket anew",
             "read why in the text: a limit of files or of memory, as a rule";
+        ProbesElsewhere: "probes_elsewhere", "the latency probes beside a load went to a server of their own, since the load's has no place for them",
+            "where the two are not at one host, read loaded latency as that of the way to the probes' server";
         SamplesDropped: "samples_dropped", "samples came faster than their file was written: some are not in it",
             "a faster disk, or fewer samples a second";
         SamplesUnwritten: "samples_unwritten", "the file of samples could not be written to its end",

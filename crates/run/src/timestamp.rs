@@ -58,6 +58,7 @@ mod tests {
             peer: PeerKind::OWN,
             hosts: Vec::new(),
             port: 5210,
+            probe_server: None,
             family: None,
             tests: Tests { are_compared: true, ..tests.into() },
             assertions: Vec::new(),

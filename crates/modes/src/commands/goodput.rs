@@ -39,6 +39,9 @@ pub struct GoodputCommand {
         help = format!("Latency probes a second beside the load [default: {PROBE_RATE}]")
     )]
     probe_rate: Option<Frequency>,
+    /// With a --peer that has no place for latency probes: this pathscope server answers them, beside the load
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "no_probe")]
+    probe_server: Option<String>,
     /// No latency probes beside the load
     #[arg(long)]
     no_probe: bool,
@@ -51,18 +54,27 @@ impl Command for GoodputCommand {
     type Tests = Tests;
 
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
-        let Self { hosts, mut common, datagrams, journal, .. } = self;
+        let Self { hosts, mut common, datagrams, journal, probe_server, .. } = self;
         common.sockets.settle(facts.machine)?;
         let instead = "leave probes out with --no-probe";
         let (mut probe_rate, mut announcement) = (self.probe_rate, None);
-        if !self.no_probe && !facts.servers.have_probes(&hosts)? {
+        let is_answered = self.no_probe || facts.servers.have_probes(&hosts)?;
+        if let (Some(server), true) = (&probe_server, is_answered) {
+            let text = format!(
+                "--probe-server {server}: the server of the load answers probes itself; leave it out"
+            );
+            return Err(Refusal { failure: Failure::Usage, text });
+        }
+        if !is_answered && probe_server.is_none() {
             if let Some(rate) = probe_rate {
                 let text = format!(
-                    "--probe-rate {rate}: such a server cannot tell probes from the connections of the load; leave it out"
+                    "--probe-rate {rate}: such a server cannot tell probes from the connections of the load; name a pathscope server \
+                     beside it with --probe-server, or leave this out"
                 );
                 return Err(Refusal { failure: Failure::Usage, text });
             }
-            let text = "no latency probes: such a server cannot tell them from the connections of the load";
+            let text = "no latency probes: such a server cannot tell them from the connections of the load; a pathscope server beside \
+                        it can answer them: --probe-server HOST";
             announcement = Some(text.to_owned());
         } else if !self.no_probe {
             probe_rate = Some(probe_rate.unwrap_or(PROBE_RATE));
@@ -93,6 +105,7 @@ impl Command for GoodputCommand {
             vec![("goodput".to_owned(), test)].into()
         };
         let journal = Some((JournalSubject::Connections, journal));
-        Ok(Prepared { hosts, tests, announcement, files: Files { journal, ..Files::default() } })
+        let files = Files { journal, ..Files::default() };
+        Ok(Prepared { hosts, tests, announcement, probe_server, files })
     }
 }

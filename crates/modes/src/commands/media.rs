@@ -70,6 +70,7 @@ impl Command for MediaCommand {
             hosts: self.hosts,
             tests,
             announcement: Some(format!("media: {}", plan.subtitle())),
+            probe_server: None,
             files,
         })
     }

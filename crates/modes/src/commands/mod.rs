@@ -39,8 +39,10 @@ pub trait Prepare {
 
 impl<C: Command<Tests: IntoTests>> Prepare for C {
     fn prepare(self: Box<Self>, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
-        let Prepared { hosts, tests, announcement, files } = Command::prepare(*self, facts)?;
-        Ok(Prepared { hosts, tests: tests.into_tests(facts.report_every), announcement, files })
+        let Prepared { hosts, tests, announcement, probe_server, files } =
+            Command::prepare(*self, facts)?;
+        let tests = tests.into_tests(facts.report_every);
+        Ok(Prepared { hosts, tests, announcement, probe_server, files })
     }
 }
 

@@ -26,6 +26,7 @@ impl Command for SurveyCommand {
         Ok(Prepared {
             hosts: self.host.into_iter().collect(),
             announcement: Some(survey::announcement(&self.options, &tests)),
+            probe_server: None,
             files: Files { leaves_result: true, ..Files::default() },
             tests: Tests { are_compared: true, ..tests.into() },
         })

@@ -217,6 +217,12 @@ impl LatencyPlan {
         limits::in_range("--probe-rate", typed, &(Frequency(1)..=MOST)).map(|()| typed)
     }
 
+    /// The same for so long.
+    #[must_use]
+    pub fn lasting(self, duration: Period) -> Self {
+        Self { extent: Extent::DurationNs(duration), ..self }
+    }
+
     /// Probes beside a load: small datagrams on schedule, by threads that sleep in between and so
     /// take little from the load. When each leaves within its period is its schedule's affair.
     pub fn probe(rate: Frequency) -> Self {

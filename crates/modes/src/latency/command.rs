@@ -53,6 +53,12 @@ impl Command for LatencyCommand {
             },
             ..Files::default()
         };
-        Ok(Prepared { hosts: vec![self.host], tests, announcement: None, files })
+        Ok(Prepared {
+            hosts: vec![self.host],
+            tests,
+            announcement: None,
+            probe_server: None,
+            files,
+        })
     }
 }

@@ -37,6 +37,7 @@ impl Command for MultipathCommand {
             hosts: vec![self.host],
             tests: vec![("multipath".to_owned(), plan)],
             announcement: None,
+            probe_server: None,
             files: Files { samples, ..Files::default() },
         })
     }

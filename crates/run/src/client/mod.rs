@@ -7,6 +7,7 @@ mod company;
 mod inquire;
 mod names;
 mod one;
+mod probes;
 mod several;
 mod test;
 
@@ -36,6 +37,7 @@ use crate::stop::{Stage, Stop};
 use crate::target::{self, Family};
 use company::Company;
 pub use inquire::kind_of_server;
+use probes::{JointStart, ProbeServer};
 use several::{Several, ended};
 
 /// How it ended: well, or else what went wrong.
@@ -82,6 +84,10 @@ struct ClientRun<'all> {
     targets: Vec<Vec<SocketAddr>>,
     /// Where there are other names that may be of other servers: who knows, and which of all names this one is.
     company: Option<(&'all Company, usize)>,
+    /// Of probes that start with a load in another session: when they may.
+    joint_start: Option<&'all JointStart>,
+    /// Who answers the probes beside a load at a server that has no place for them.
+    probe_server: Option<ProbeServer>,
     /// Where data connections go, once that is known.
     destinations: Option<Destinations>,
     /// Until then what was kept between two tests is new enough.
@@ -102,6 +108,8 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// Its port, where a name has none.
     pub port: u16,
+    /// A server of ours, as it was named, that answers the probes beside a load at another kind of server; none: the load's own.
+    pub probe_server: Option<String>,
     /// Which of its addresses are taken; none: all.
     pub family: Option<Family>,
     /// What is measured.
@@ -152,6 +160,7 @@ pub fn run(
         peer: request.peer,
         hosts: request.hosts,
         port: request.port,
+        probe_server: request.probe_server,
         family: request.family,
         tests: request.tests,
         journal: request.journal,
@@ -197,6 +206,7 @@ struct Words {
     peer: PeerKind,
     hosts: Vec<String>,
     port: u16,
+    probe_server: Option<String>,
     family: Option<Family>,
     tests: Tests,
     journal: Journal,
@@ -212,7 +222,7 @@ impl Words {
         sink: &mut dyn FnMut(Event<'_>),
     ) -> (Document, Ended) {
         let is_of_one = !self.may_be_of_several();
-        let Self { peer, hosts, port, family, tests, journal, samples } = self;
+        let Self { peer, hosts, port, probe_server, family, tests, journal, samples } = self;
         let mut run = ClientRun {
             document,
             began,
@@ -224,10 +234,13 @@ impl Words {
             samples,
             targets: Vec::new(),
             company: None,
+            joint_start: None,
+            probe_server: None,
             destinations: None,
             kept_until: Tick::ZERO,
         };
-        let (embedded, targets) = match prepare(&mut run, &hosts, (port, family)) {
+        let found = prepare(&mut run, &hosts, (port, family), probe_server);
+        let (embedded, targets) = match found {
             Ok(found) => found,
             Err(error) => return (run.document, ended(Err(error))),
         };
@@ -247,9 +260,10 @@ impl Words {
     /// Whether its names may be those of several servers: of one test that nothing follows, where a session tells which server it is
     /// with. Other runs have names of one server alone.
     fn may_be_of_several(&self) -> bool {
-        let Self { peer, hosts, tests, samples, .. } = self;
+        let Self { peer, hosts, probe_server, tests, samples, .. } = self;
         hosts.iter().any(|host| *host != hosts[0])
             && peer.control() == Control::Connection
+            && probe_server.is_none()
             && tests.follow_up.is_none()
             && tests.list.len() == 1
             && samples.is_none()
@@ -264,11 +278,13 @@ fn prepare(
     run: &mut ClientRun<'_>,
     hosts: &[String],
     (port, family): (u16, Option<Family>),
+    probe_server: Option<String>,
 ) -> Result<Found, RunError> {
-    let peer = run.peer;
+    let (peer, are_elsewhere) = (run.peer, probe_server.is_some());
     run.known().try_for_each(|test| {
+        let carried = if are_elsewhere { &mut test.alone() } else { &mut *test };
         // It has nothing to do with this machine.
-        peer.carries(test).map_err(|refusal| RunError::Usage(refusal.to_string()))?;
+        peer.carries(carried).map_err(|refusal| RunError::Usage(refusal.to_string()))?;
         running::check(test)
     })?;
     // Fewer files than there could be are enough for most tests; those that lack say so.
@@ -277,6 +293,11 @@ fn prepare(
         let embedded = Embedded::start(run.document.hosts.client.clone())?;
         let targets = vec![vec![embedded.address]];
         return Ok((Some(embedded), targets));
+    }
+    if let Some(name) = probe_server {
+        let place = (PeerKind::OWN.port(), family);
+        let targets = target::addresses(&name, place, run.stop)?;
+        run.probe_server = Some(ProbeServer { name, targets });
     }
     let resolved = hosts.iter().map(|host| target::addresses(host, (port, family), run.stop));
     Ok((None, resolved.collect::<Result<_, _>>()?))
@@ -328,6 +349,7 @@ mod tests {
             peer: PeerKind::OWN,
             hosts: Vec::new(),
             port: 5210,
+            probe_server: None,
             family: None,
             tests: vec![load].into(),
             assertions: Vec::new(),

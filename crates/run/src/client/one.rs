@@ -7,7 +7,8 @@ use std::time::Duration;
 use pathscope_core::id::Role;
 use pathscope_core::record::{Caveat, PeerFacts, Tells};
 use pathscope_modes::assemble;
-use pathscope_modes::document::Outcome;
+use pathscope_modes::document::{Document, Outcome};
+use pathscope_modes::end::Hosts;
 use pathscope_modes::follow_up::{Step, Tests};
 use pathscope_modes::groups::Test;
 use pathscope_os::{clock, random};
@@ -17,6 +18,7 @@ use pathscope_peers::peer::{self, Control, KnownBy, Peer};
 use pathscope_peers::registry::PeerVisitor;
 
 use super::company::{Company, Verdict};
+use super::probes::Probes;
 use super::test::ClientEnd;
 use super::{ClientRun, Told};
 use crate::connect::destinations::{Destinations, Silent};
@@ -61,9 +63,10 @@ impl ClientRun<'_> {
         list.iter_mut().map(|(_, test)| test).chain(ahead)
     }
 
-    /// What is done from now on. Of several servers, each of which has one test, the last says when no more is.
+    /// What is done from now on. Of several servers, each of which has one test, the last says when no more is; probes beside a load
+    /// say nothing.
     pub fn at(&self, stage: Stage) {
-        if self.company.is_none() || stage != Stage::Before {
+        if self.joint_start.is_none() && (self.company.is_none() || stage != Stage::Before) {
             self.stop.at(stage);
         }
     }
@@ -108,6 +111,10 @@ impl ClientRun<'_> {
         let mut driver = self.driver::<P>(carrier, &self.journal)?;
         driver.samples.clone_from(&self.samples);
         let _hearing = self.stop.tell(&driver.inbox);
+        if let Some(start) = self.joint_start {
+            start.comes(&driver.inbox);
+            driver.dialogue.start_with_others();
+        }
         if let Some((company, host)) = self.company {
             if !self.join((company, host), &mut driver)? {
                 return Ok(());
@@ -254,9 +261,10 @@ impl ClientRun<'_> {
                 let measurement = self.document.measurements.len() as u64;
                 driver.samples = self.samples.clone().map(|file| file.of_measurement(measurement));
             }
+            let (test, probes) = self.apart(test, &driver.inbox)?;
             driver.dialogue.propose(test.clone(), clock::now());
             let to = (server, driver.dialogue.cookie());
-            let mut end = ClientEnd::new(name, test, to, self);
+            let mut end = ClientEnd::new(name, test, (to, probes), self);
             let left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
@@ -297,6 +305,15 @@ impl ClientRun<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What the server is asked for: all of it, or where its probes go to another the load alone; those are set up then.
+    fn apart(&self, test: Test, inbox: &Inbox) -> Result<(Test, Option<Probes>), RunError> {
+        let Some(server) = &self.probe_server else { return Ok((test, None)) };
+        let hosts = Hosts { client: self.document.hosts.client.clone(), ..Hosts::default() };
+        let document = Document { hosts, ..Document::default() };
+        let probes = server.set_up(&test, (document, self.began), self.stop, inbox)?;
+        Ok((test.alone(), probes))
     }
 
     /// The document as it stands between two measurements, where there is anything in it. Of hundreds that follow one another not after each, since

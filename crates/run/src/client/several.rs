@@ -123,6 +123,8 @@ impl Several<'_> {
             samples: None,
             targets: vec![self.company.targets_of(name)],
             company: Some((&self.company, name)),
+            joint_start: None,
+            probe_server: None,
             destinations: None,
             kept_until: Tick::ZERO,
         };

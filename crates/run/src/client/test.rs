@@ -17,6 +17,7 @@ use pathscope_modes::still::StillRows;
 use pathscope_os::clock;
 use pathscope_peers::joining::Cookie;
 
+use super::probes::Probes;
 use super::{ClientRun, Told};
 use crate::connect::destinations::Destinations;
 use crate::connect::{Orders, attach};
@@ -42,17 +43,19 @@ pub(super) struct ClientEnd<'run, 'all> {
     /// What is known of it. Its intervals are apart until it is over.
     findings: Findings,
     started: Option<Tick>,
+    /// Those of its probes that run at another server.
+    probes: Option<Probes>,
     pairs: Pairs,
     still: StillRows,
     checkpoint: Tick,
 }
 
 impl<'run, 'all> ClientEnd<'run, 'all> {
-    /// A test of this name, at this server.
+    /// A test of this name, at this server; with probes at another, or none.
     pub fn new(
         name: String,
         test: Test,
-        (server, cookie): (SocketAddr, Option<Cookie>),
+        ((server, cookie), probes): ((SocketAddr, Option<Cookie>), Option<Probes>),
         run: &'run mut ClientRun<'all>,
     ) -> Self {
         let findings = Findings {
@@ -66,13 +69,14 @@ impl<'run, 'all> ClientEnd<'run, 'all> {
             server: None,
             failed_there: Vec::new(),
         };
-        let pairs = Pairs::new(run.peer.tells().intervals);
+        let pairs = Pairs::new(run.peer.tells().intervals, probes.is_some());
         Self {
             run,
             server,
             cookie,
             findings,
             started: None,
+            probes,
             pairs,
             still: StillRows::default(),
             checkpoint: Tick::ZERO,
@@ -82,6 +86,10 @@ impl<'run, 'all> ClientEnd<'run, 'all> {
     /// What is known of the test, which is over; nothing of one that never started.
     pub fn into_findings(mut self) -> Option<Findings> {
         self.run.at(Stage::Before);
+        if let (Some(probes), Some(_)) = (self.probes.take(), self.started) {
+            let caveat = probes.end(&mut self.pairs, &mut self.findings);
+            self.findings.client.caveats.push(caveat);
+        }
         self.show(true);
         let duration_ns = clock::now().nanos_since(self.started?);
         Some(Findings { duration_ns, intervals: self.pairs.intervals, ..self.findings })
@@ -141,6 +149,7 @@ impl End for ClientEnd<'_, '_> {
         let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
+        self.probes.iter().for_each(|probes| self.findings.test.take_probes(probes.test.clone()));
         let (server, credentials, cookie) = (self.server, *credentials, self.cookie);
         let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
@@ -157,10 +166,12 @@ impl End for ClientEnd<'_, '_> {
         if let Some((company, host)) = self.run.company {
             company.ready(host);
         }
+        self.run.joint_start.iter().for_each(|start| start.ready());
     }
 
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {
         self.started = Some(at);
+        self.probes.iter().for_each(Probes::start);
         self.run.at(Stage::Running { most: stopping_takes(self.findings.test.roams()) });
         self.checkpoint = at + CHECKPOINT_EVERY;
         self.findings.start_ns = at.nanos_since(self.run.began);
@@ -173,6 +184,11 @@ impl End for ClientEnd<'_, '_> {
         self.checkpoint();
     }
 
+    fn probed(&mut self, interval: Box<EndInterval>) {
+        self.pairs.add_probes(&interval);
+        self.show(false);
+    }
+
     fn peer_failed(&mut self, flow: FlowId, error: FlowError) {
         if self.findings.failed_there.len() < FAILURES_HEARD {
             self.findings.failed_there.push((flow, error));
@@ -181,7 +197,11 @@ impl End for ClientEnd<'_, '_> {
 
     fn report(&mut self, whose: Role, report: Box<EndReport>) {
         match whose {
-            Role::Client => self.findings.client = *report,
+            Role::Client => {
+                // What is pinged from now on would be pinged without it.
+                self.probes.iter().for_each(Probes::stop);
+                self.findings.client = *report;
+            }
             Role::Server => self.findings.server = Some(*report),
         }
     }

@@ -10,7 +10,7 @@ use pathscope_core::journal::KernelView;
 use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, TcpFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::paths::Transition;
-use pathscope_modes::registry::Tally;
+use pathscope_modes::registry::{EndInterval, Tally};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
@@ -75,6 +75,8 @@ pub(crate) enum SessionMessage {
         /// How the kernel saw the first of its connections that are open then, where somebody wants to hear it.
         views: Box<[(FlowId, KernelView)]>,
     },
+    /// Client: latency probes at another server were so in an interval of theirs.
+    Probed(Box<EndInterval>),
     /// A worker has ended.
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
     /// Client: the control connection that takes the place of one that was lost.

@@ -104,12 +104,26 @@ pub(crate) struct Pairs {
     shown: usize,
     /// Whether the other end reports any.
     is_told: bool,
+    /// Whether another session adds those of its probes.
+    are_probed: bool,
+    /// Intervals of those that are over before they are here.
+    early: Vec<EndInterval>,
 }
 
 impl Pairs {
-    /// None yet; `is_told`: the other end reports its own.
-    pub const fn new(is_told: bool) -> Self {
-        Self { intervals: Vec::new(), shown: 0, is_told }
+    /// None yet; `is_told`: the other end reports its own; `are_probed`: those of probes in another session are added.
+    pub const fn new(is_told: bool, are_probed: bool) -> Self {
+        Self { intervals: Vec::new(), shown: 0, is_told, are_probed, early: Vec::new() }
+    }
+
+    /// What probes in another session were in their interval of the same number: their session began when this one did.
+    pub fn add_probes(&mut self, of_probes: &EndInterval) {
+        let place = usize::try_from(of_probes.index).unwrap_or(usize::MAX);
+        let client = self.intervals.get_mut(place).and_then(|interval| interval.client.as_mut());
+        match client {
+            Some(client) => client.take_probes(of_probes),
+            None => self.early.push(of_probes.clone()),
+        }
     }
 
     /// One end of an interval.
@@ -125,7 +139,11 @@ impl Pairs {
         }
         let slot = &mut self.intervals[place];
         match whose {
-            Role::Client => slot.client = Some(interval),
+            Role::Client => {
+                let client = slot.client.insert(interval);
+                let early = self.early.iter().position(|probes| probes.index == client.index);
+                early.into_iter().for_each(|it| client.take_probes(&self.early.swap_remove(it)));
+            }
             Role::Server => slot.server = Some(interval),
         }
     }
@@ -135,7 +153,10 @@ impl Pairs {
         let newest = self.intervals.iter().rposition(|interval| interval.client.is_some());
         let is_late = newest.is_some_and(|newest| self.shown + 2 <= newest);
         let next = self.intervals.get(self.shown)?;
-        let is_whole = next.client.is_some() && (next.server.is_some() || !self.is_told);
+        let are_probes_there =
+            !self.are_probed || next.client.as_ref().is_some_and(EndInterval::has_probes);
+        let is_whole =
+            next.client.is_some() && (next.server.is_some() || !self.is_told) && are_probes_there;
         if !is_over && !is_late && !is_whole {
             return None;
         }
@@ -147,6 +168,7 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use pathscope_modes::goodput::GoodputInterval;
+    use pathscope_modes::latency::LatencyInterval;
 
     use super::*;
 
@@ -233,10 +255,10 @@ mod tests {
     #[test]
     fn a_silent_other_end_does_not_hold_the_rows_back() {
         let of = |index| EndInterval { index, ..EndInterval::default() };
-        let mut untold = Pairs::new(false);
+        let mut untold = Pairs::new(false, false);
         untold.add(Role::Client, of(0));
         assert!(untold.take_shown(false).is_some(), "nobody else tells of it");
-        let mut pairs = Pairs::new(true);
+        let mut pairs = Pairs::new(true, false);
         pairs.add(Role::Client, of(0));
         assert!(pairs.take_shown(false).is_none());
         pairs.add(Role::Client, of(1));
@@ -250,8 +272,33 @@ mod tests {
     }
 
     #[test]
+    fn a_row_waits_for_the_probes_of_another_session_but_not_for_ever() {
+        let of = |index| EndInterval { index, ..EndInterval::default() };
+        let pings = |index| EndInterval { latency: Some(LatencyInterval::default()), ..of(index) };
+        let mut pairs = Pairs::new(false, true);
+        pairs.add(Role::Client, of(0));
+        assert!(pairs.take_shown(false).is_none());
+        pairs.add_probes(&pings(1));
+        pairs.add_probes(&pings(0));
+        assert!(
+            pairs
+                .take_shown(false)
+                .is_some_and(|it| it.client.as_ref().is_some_and(EndInterval::has_probes))
+        );
+        pairs.add(Role::Client, of(1));
+        assert!(
+            pairs
+                .take_shown(false)
+                .is_some_and(|it| it.client.as_ref().is_some_and(EndInterval::has_probes))
+        );
+        (2..5).for_each(|index| pairs.add(Role::Client, of(index)));
+        assert_eq!(pairs.take_shown(false).map(|interval| interval.index), Some(2));
+        assert!(pairs.take_shown(false).is_none());
+    }
+
+    #[test]
     fn a_number_far_ahead_is_not_believed() {
-        let mut pairs = Pairs::new(true);
+        let mut pairs = Pairs::new(true, false);
         pairs.add(Role::Server, EndInterval { index: u64::MAX, ..EndInterval::default() });
         assert!(pairs.intervals.is_empty());
     }

@@ -44,23 +44,40 @@ pub fn served_at<R>(
     served_there(host, peer, Settings { stated, ..settings }, clients)
 }
 
+/// The same as [`served`] where such clients say what they run, and with the port that all kinds share behind that of theirs.
+pub fn served_at_both<R>(peer: PeerKind, clients: impl FnOnce([u16; 2]) -> R) -> (R, Vec<String>) {
+    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0), ports: 1 }];
+    serve("127.0.0.1", peer, Settings { stated, ..Settings::default() }, clients)
+}
+
 fn served_there<R>(
     host: &str,
     peer: PeerKind,
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
+    serve(host, peer, settings, |[own, _]| clients(own))
+}
+
+fn serve<R>(
+    host: &str,
+    peer: PeerKind,
+    settings: Settings,
+    clients: impl FnOnce([u16; 2]) -> R,
+) -> (R, Vec<String>) {
     let listen = vec![host.to_owned()];
     let server = Server::bind(Settings { listen, ..settings }).expect("a free port");
     let own = server.addresses_of(peer).next();
-    let port = own.or(server.addresses().next()).expect("it listens").port();
+    let shared = server.addresses().next();
+    let port = own.or(shared).expect("it listens").port();
+    let ports = [port, shared.map_or(port, |shared| shared.port())];
     let lines = Mutex::new(Vec::new());
     let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
     let stop = Stop::default();
     let come = thread::scope(|scope| {
         let serving = scope.spawn(|| server.serve(&stop, &say));
         let done = Done(&stop);
-        let come = clients(port);
+        let come = clients(ports);
         drop(done);
         serving.join().expect("it does not panic").expect("it serves");
         come
@@ -88,7 +105,16 @@ pub fn run(peer: PeerKind, port: u16, tests: Vec<Test>) -> (Document, Option<Str
 /// The same with one that is at these places, at this port where one names none.
 pub fn run_at(
     peer: PeerKind,
-    (hosts, port): (Vec<String>, u16),
+    place: (Vec<String>, u16),
+    tests: Vec<Test>,
+) -> (Document, Option<String>) {
+    run_beside(peer, (place, None), tests)
+}
+
+/// The same with probes that a server of ours there answers, or none.
+pub fn run_beside(
+    peer: PeerKind,
+    ((hosts, port), probe_server): ((Vec<String>, u16), Option<String>),
     tests: Vec<Test>,
 ) -> (Document, Option<String>) {
     let numbered = (0..).map(|number: u32| number.to_string());
@@ -99,6 +125,7 @@ pub fn run_at(
         peer,
         hosts,
         port,
+        probe_server,
         family: None,
         tests: numbered.zip(tests).collect::<Vec<_>>().into(),
         assertions: Vec::new(),

@@ -9,3 +9,4 @@ mod loads;
 mod mla;
 mod ntttcp;
 mod ntttcp_served;
+mod probes;

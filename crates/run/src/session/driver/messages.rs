@@ -103,6 +103,7 @@ impl<D: Talk> Driver<D> {
                 self.intervals(whole, end);
                 self.check_over(end);
             }
+            SessionMessage::Probed(interval) => end.probed(interval),
             SessionMessage::Reconnected(stream) => self.reconnected(stream),
             SessionMessage::Unreached => self.dialogue.input(Input::Unreached, now),
             SessionMessage::Returned { stream, attempt, received } => {

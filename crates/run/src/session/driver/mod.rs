@@ -120,6 +120,8 @@ pub(crate) trait End {
     fn started(&mut self, _at: Tick, _chosen: Vec<Substitution>) {}
     /// An interval has passed at one end.
     fn interval(&mut self, _whose: Role, _interval: Box<EndInterval>) {}
+    /// Client: an interval of latency probes at another server has passed.
+    fn probed(&mut self, _interval: Box<EndInterval>) {}
     /// The other end says that a connection failed there, and of what.
     fn peer_failed(&mut self, _flow: FlowId, _error: FlowError) {}
     /// What one end says when all its flows are over.
