@@ -327,7 +327,11 @@ impl Room {
 
     /// Its package.
     pub fn package(&self) -> String {
-        if self.name == "xtask" { "xtask".to_owned() } else { format!("pathscope-{}", self.name) }
+        match self.name {
+            "xtask" => "xtask".to_owned(),
+            "cli" => "pathscope".to_owned(),
+            name => format!("pathscope-{name}"),
+        }
     }
 
     /// Whether it may hold unsafe code.

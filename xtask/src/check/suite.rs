@@ -16,7 +16,7 @@ const SKIP_MARK: &str = "skipped, because ";
 
 /// Tests at once, for each processor: those of the binary wait for clocks most of their time. All of them take half the time
 /// so on two processors.
-const THREADS_PER_CPU: usize = 2;
+const THREADS_PER_CPU: usize = 3;
 
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)

@@ -2,7 +2,6 @@
 //! engine keeps, and modes measure with it.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use super::server::Server;
 use super::toy::{Line, Toy};
-use super::{Built, said, settings_of_builds};
+use super::{Built, said};
 use crate::cargo;
 
 /// What it is.
@@ -50,15 +49,10 @@ const RUNS: [&str; 9] = [
 ];
 
 /// Where it does not keep the contract, and what cannot be measured with it.
-pub fn faults(built: &Built, target: &Path) -> Result<Vec<String>> {
+pub fn faults(built: &Built) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    let mut command = cargo::cargo(&built.copy);
-    command.args(["test", "--locked", "--package", "pathscope-engines", "--test", "contract"]);
-    command.arg("--target-dir").arg(target).envs(settings_of_builds());
-    for room in OPTIMISED {
-        command.arg("--config");
-        command.arg(format!("profile.dev.package.pathscope-{room}.opt-level=1"));
-    }
+    let mut command = built.cargo("test", &OPTIMISED)?;
+    command.args(["--package", "pathscope-engines", "--test", "contract"]);
     command.env("PATHSCOPE_CONTRACT_ENGINE", "toy");
     println!("{}", cargo::words(&command));
     if !cargo::succeeds(&mut command)? {

@@ -8,12 +8,14 @@ mod server;
 mod toy;
 mod view;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::rooms::ROOMS;
 use crate::tidy;
 use crate::tree::Tree;
 use crate::{cargo, violation};
@@ -26,6 +28,10 @@ const TOYS: [&Toy; 5] = [&view::VIEW, &mode::MODE, &peer::COOKIE, &peer::WELCOME
 struct Built {
     /// Its root.
     copy: PathBuf,
+    /// Where its programs are.
+    target: PathBuf,
+    /// Where everything else is that is built: libraries of others are those of the tree that it is a copy of.
+    shared: PathBuf,
     /// `pathscope`.
     program: PathBuf,
     /// These tasks.
@@ -33,6 +39,28 @@ struct Built {
 }
 
 impl Built {
+    /// A command of cargo's in the copy. Its rooms are built as quickly as can be, but for those that are to be as they are for
+    /// other tests, since time matters there.
+    fn cargo(&self, name: &str, optimised: &[&str]) -> Result<Command> {
+        let mut profile = String::new();
+        for room in ROOMS.iter().filter(|room| self.copy.join(room.folder()).is_dir()) {
+            let level = u8::from(optimised.contains(&room.name));
+            let package = room.package();
+            writeln!(
+                profile,
+                "[profile.dev.package.{package}]\nopt-level = {level}\ndebug = false"
+            )?;
+        }
+        let file = self.target.with_extension("toml");
+        fs::write(&file, profile).with_context(|| format!("write {}", file.display()))?;
+        let mut command = cargo::cargo(&self.copy);
+        command.args([name, "--locked"]).arg("--target-dir").arg(&self.target);
+        command.arg("--config").arg(file);
+        // One that is too old to know this builds all libraries anew.
+        command.env("CARGO_BUILD_BUILD_DIR", &self.shared).env("CARGO_INCREMENTAL", "0");
+        Ok(command)
+    }
+
     /// One of its tasks, told by the variable that cargo would set where its tree is.
     fn task(&self, name: &str) -> Command {
         let mut command = Command::new(&self.tasks);
@@ -48,8 +76,7 @@ pub fn run(root: &Path) -> Result<bool> {
     let before = Tree::read(&copy)?;
     let known = tidy::violations(&before);
     TOYS.iter().try_for_each(|toy| toy.add(&copy))?;
-    let target = root.join("target/toys/target");
-    let built = build(copy, &target)?;
+    let built = build(root, copy)?;
     let after = Tree::read(&built.copy)?;
     let mut faults = toy::differences(&TOYS, &before, &after)?;
     let mut new = tidy::violations(&after);
@@ -58,8 +85,8 @@ pub fn run(root: &Path) -> Result<bool> {
     faults.extend((!new.is_empty()).then(|| "a toy breaks rules of tidy".to_owned()));
     faults.extend(view::faults(&built)?);
     faults.extend(mode::faults(&built)?);
-    faults.extend(peer::faults(&built, &target)?);
-    faults.extend(engine::faults(&built, &target)?);
+    faults.extend(peer::faults(&built)?);
+    faults.extend(engine::faults(&built)?);
     for toy in TOYS {
         faults.extend(not_refused(&built.copy, toy)?);
     }
@@ -91,26 +118,17 @@ fn copy_tree(root: &Path, copy: &Path) -> Result<()> {
 }
 
 /// Builds the programs of the copy, as quickly as can be.
-fn build(copy: PathBuf, target: &Path) -> Result<Built> {
-    let mut command = cargo::cargo(&copy);
-    command.args(["build", "--locked", "--package", "pathscope", "--package", "xtask", "--bins"]);
-    command.arg("--target-dir").arg(target);
-    command.envs(settings_of_builds());
+fn build(root: &Path, copy: PathBuf) -> Result<Built> {
+    let (target, shared) = (root.join("target/toys/target"), root.join("target"));
+    let [program, tasks] = ["pathscope", "xtask"].map(|name| target.join("debug").join(name));
+    let built = Built { copy, target, shared, program, tasks };
+    let mut command = built.cargo("build", &[])?;
+    command.args(["--package", "pathscope", "--package", "xtask", "--bins"]);
     println!("{}", cargo::words(&command));
     if !cargo::succeeds(&mut command)? {
         bail!("build a copy with the toys");
     }
-    let [program, tasks] = ["pathscope", "xtask"].map(|name| target.join("debug").join(name));
-    Ok(Built { copy, program, tasks })
-}
-
-/// Whatever is built of the copy is built as quickly as can be.
-const fn settings_of_builds() -> [(&'static str, &'static str); 3] {
-    [
-        ("CARGO_PROFILE_DEV_DEBUG", "none"),
-        ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
-        ("CARGO_INCREMENTAL", "0"),
-    ]
+    Ok(built)
 }
 
 /// The imports that no rule refuses in a toy.

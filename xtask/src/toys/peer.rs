@@ -1,11 +1,9 @@
 //! The toy peers: none has a control connection. Both ends of each run in the copy's own tests, over real sockets.
 
-use std::path::Path;
-
 use anyhow::Result;
 
+use super::Built;
 use super::toy::{File, Line, Toy};
-use super::{Built, settings_of_builds};
 use crate::cargo;
 
 /// One whose clients are known by 37 bytes on the port that all kinds share.
@@ -49,10 +47,9 @@ pub const WELCOME: Toy = Toy {
 };
 
 /// What of their tests does not hold.
-pub fn faults(built: &Built, target: &Path) -> Result<Vec<String>> {
-    let mut command = cargo::cargo(&built.copy);
-    command.args(["test", "--locked", "--package", "pathscope-run", "--test", "toy_peers"]);
-    command.arg("--target-dir").arg(target).envs(settings_of_builds());
+pub fn faults(built: &Built) -> Result<Vec<String>> {
+    let mut command = built.cargo("test", &[])?;
+    command.args(["--package", "pathscope-run", "--test", "toy_peers"]);
     println!("{}", cargo::words(&command));
     let holds = cargo::succeeds(&mut command)?;
     Ok((!holds).then(|| "a toy peer's tests do not hold".to_owned()).into_iter().collect())

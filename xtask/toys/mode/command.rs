@@ -31,6 +31,7 @@ impl Command for ToyCommand {
             hosts: vec![self.host],
             tests: vec![("toy".to_owned(), plan)],
             announcement: None,
+            probe_server: None,
             files: Files { samples, ..Files::default() },
         })
     }
