@@ -23,8 +23,8 @@ const SHOWN_AT_ONCE: usize = 16;
 
 /// What carries operations out.
 pub trait Driver<S: SystemCalls> {
-    /// Begins an operation on this socket. Its flow may close it or put another in its place while the operation is in flight: what the driver
-    /// needs of it then is its own.
+    /// Begins an operation on this socket, which stays open until the operation is complete. Its flow may be over by then, and its lane have
+    /// another.
     fn submit(&mut self, submission: Submission, socket: &Socket, calls: &mut S);
 
     /// Has an operation end early, if it has not ended yet. It completes all the same, and soon.
@@ -36,6 +36,16 @@ pub trait Driver<S: SystemCalls> {
     /// Whether it keeps back something that is complete: nobody sleeps then.
     fn keeps_back(&self) -> bool {
         false
+    }
+
+    /// Whether it has rooms for what comes: operations that receive get one as they complete, and have none before.
+    fn has_rooms(&self) -> bool {
+        false
+    }
+
+    /// Takes back a room of its own: what lay in it was told.
+    fn take_back(&mut self, room: Box<[u8]>) {
+        drop(room);
     }
 
     /// Waits until an operation may be complete, the waker is raised, or the time is up.
@@ -50,6 +60,7 @@ pub fn run<M: Machine, S: SystemCalls>(
 ) -> Result<Finished<M>, EngineError> {
     let mut event_loop = EventLoop::open(worker, calls, name, Lingering::Allowed)?;
     let mut turns = Turns::default();
+    turns.spare.driver_has_rooms = driver.has_rooms();
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;
@@ -65,13 +76,12 @@ pub fn run<M: Machine, S: SystemCalls>(
             // It may have landed already, and somebody waits for that.
             continue;
         }
-        let is_idle = !is_told
-            && !driver.keeps_back()
-            && turns.queue.is_empty()
-            && event_loop.roused.is_empty();
-        let pause = if is_idle { event_loop.pause() } else { Pause::Spin };
+        // What was begun in this turn and is complete at once ends the wait.
+        let may_sleep =
+            !driver.keeps_back() && turns.queue.is_empty() && event_loop.roused.is_empty();
+        let pause = if may_sleep { event_loop.pause() } else { Pause::Spin };
         event_loop.wait(pause, |_, (waker, _), timeout| driver.wait(waker, timeout))?;
-        if is_idle {
+        if may_sleep && !is_told {
             event_loop.approach(began);
         }
     }
@@ -102,6 +112,9 @@ impl Turns {
                 event_loop.tick();
             }
             let place = event_loop.arrive(completion, &mut self.spare);
+            if self.spare.driver_has_rooms {
+                self.spare.rooms.drain(..).for_each(|room| driver.take_back(room));
+            }
             event_loop.rest.moved();
             self.enqueue(event_loop, place);
         }

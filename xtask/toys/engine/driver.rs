@@ -74,8 +74,8 @@ impl Toy {
                 let len = count.saturating_mul(*stride).min(*len);
                 calls.send_datagrams(socket, &buffer[..len], *stride, how)
             }
-            Work::Receive { buffer, stamp: None } => calls.receive(socket, buffer, how),
-            Work::Receive { buffer, stamp: Some(stamp) } => {
+            Work::Receive { buffer, stamp: None, .. } => calls.receive(socket, buffer, how),
+            Work::Receive { buffer, stamp: Some(stamp), .. } => {
                 let (received, came) = calls.receive_stamped(socket, buffer, how)?;
                 *stamp = came;
                 Ok(received)

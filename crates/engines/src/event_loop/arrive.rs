@@ -100,13 +100,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             (Ok(0), Work::Receive { .. }) if self.medium.transport == Transport::Stream => {
                 self.ended(place, lane);
             }
-            (Ok(received), Work::Receive { buffer, stamp }) => {
+            (Ok(received), Work::Receive { buffer, begin, stamp }) => {
                 let stamp = stamp.flatten();
                 let wire = &mut self.slots[place].wires[lane.index()];
                 wire.stamp = stamp.zip(self.stamps.as_ref()).map(|(it, own)| own.wall.tick(it));
-                let received = received.min(buffer.len());
-                self.brought(place, lane, (received, buffer.len()));
-                self.show_new(place, lane, &buffer[..received]);
+                let came = &buffer[(*begin).min(buffer.len())..];
+                let received = received.min(came.len());
+                self.brought(place, lane, (received, came.len()));
+                self.show_new(place, lane, &came[..received]);
             }
             (Ok(filled), Work::ReceiveSeveral { buffer, stride, arrived }) => {
                 self.account.operations += 1;

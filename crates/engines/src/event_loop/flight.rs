@@ -11,7 +11,9 @@ use std::collections::{HashMap, VecDeque};
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine, Weigh};
+use pathscope_os::Socket;
 
+use super::slot::InFlight;
 use super::{EventLoop, Slot, SlotState, Wire};
 use crate::SystemCalls;
 
@@ -54,6 +56,26 @@ pub(super) struct Flights {
     deferred: HashMap<usize, VecDeque<Event>>,
     /// What is to land early.
     recalls: Vec<Ticket>,
+    /// Sockets that lanes had, each until nothing is in flight on it any more.
+    retired: Vec<Retired>,
+    /// Places whose flows are over, and depart once nothing of theirs is in flight any more.
+    leaving: Vec<usize>,
+}
+
+/// A socket that is its lane's no more.
+#[derive(Debug)]
+struct Retired {
+    launched_as: u32,
+    in_flight: u8,
+    /// Closed with this.
+    #[expect(dead_code, reason = "it is kept open")]
+    socket: Socket,
+}
+
+impl InFlight {
+    fn count(self) -> u8 {
+        u8::from(self.sends) + u8::from(self.receives) + u8::from(self.awaits_room)
+    }
 }
 
 impl Wire {
@@ -106,12 +128,54 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             // What was cut short or interrupted goes on with its next visit.
             self.last_woken = Some(place as usize);
         }
-        let slot = &mut self.slots[place as usize];
+        let place = place as usize;
+        let slot = &mut self.slots[place];
         let wire = slot.wires.get_mut(lane.index()).filter(|it| it.launched_as == launched_as);
-        wire.is_some_and(|wire| {
-            *wire.of_way(way) = false;
-            slot.state != SlotState::Over
-        })
+        let Some(wire) = wire else {
+            self.flights.retired.retain_mut(|retired| {
+                retired.in_flight -= u8::from(retired.launched_as == launched_as);
+                retired.in_flight > 0
+            });
+            return false;
+        };
+        *wire.of_way(way) = false;
+        if slot.state == SlotState::Over {
+            self.depart_if_landed(place);
+            return false;
+        }
+        true
+    }
+
+    /// A flow is over: it departs once nothing of its sockets is in flight.
+    #[cold]
+    pub(super) fn depart_when_landed(&mut self, place: usize) {
+        self.recall_all(place);
+        if self.has_succession() {
+            self.flights.leaving.push(place);
+            self.depart_if_landed(place);
+        }
+    }
+
+    fn depart_if_landed(&mut self, place: usize) {
+        if self.slots[place].wires.iter().any(|wire| wire.in_flight.count() > 0) {
+            return;
+        }
+        if let Some(index) = self.flights.leaving.iter().position(|&it| it == place) {
+            self.flights.leaving.swap_remove(index);
+            self.depart(place);
+        }
+    }
+
+    /// Whoever had operations in flight has none any more, and none of them is told.
+    pub(super) fn forget_flights(&mut self) {
+        if self.flights.count == 0 {
+            return;
+        }
+        let Flights { leaving, .. } = std::mem::take(&mut self.flights);
+        self.slots.iter_mut().flat_map(|slot| &mut slot.wires).for_each(|wire| {
+            wire.in_flight = InFlight::default();
+        });
+        leaving.into_iter().for_each(|place| self.depart(place));
     }
 
     /// What has landed was told: what waited for it is carried out, and told.
@@ -127,6 +191,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             // Each event is answered before the next, and one that is over hears of none.
             self.refresh(place);
             if self.slots[place].is_sending() || self.slots[place].state == SlotState::Landing {
+                return;
+            }
+            if self.flights.deferred.is_empty() {
                 return;
             }
             let deferred = self.flights.deferred.get_mut(&place);
@@ -215,12 +282,27 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.flights.deferred.remove(&place);
     }
 
-    /// A lane gets another socket, or leaves.
+    /// A lane gets another socket, or leaves. The one that is replaced is kept open until what is in flight on it has landed.
     #[cold]
-    pub(super) fn recall_lane(&mut self, place: usize, lane: Lane) {
-        if lane.index() < self.slots[place].wires.len() {
-            self.recall_on(place, lane, |_| true);
+    pub(super) fn recall_lane(&mut self, place: usize, lane: Lane, is_replaced: bool) {
+        if lane.index() >= self.slots[place].wires.len() {
+            return;
         }
+        self.recall_on(place, lane, |_| true);
+        let wire = &mut self.slots[place].wires[lane.index()];
+        let in_flight = wire.in_flight.count();
+        if !is_replaced || in_flight == 0 {
+            return;
+        }
+        // What it dropped stays with its lane.
+        wire.count_drops();
+        let launched_as = wire.launched_as;
+        let retired = wire.socket.take();
+        self.flights.retired.extend(retired.map(|socket| Retired {
+            launched_as,
+            in_flight,
+            socket,
+        }));
     }
 
     /// The next operation that is to land early.

@@ -15,7 +15,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             let Some(&place) = self.places.get(&flow) else { continue };
             let joins = socket.is_some();
             if self.flights.count > 0 {
-                self.recall_lane(place, lane);
+                self.recall_lane(place, lane, joins);
             }
             self.slots[place].change_lane(lane, socket);
             let event = if joins { Event::LaneUp(lane) } else { Event::LaneDown(lane) };

@@ -266,6 +266,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// The last report, the account, and the flows back.
     pub fn close(mut self) -> Finished<M> {
+        self.forget_flights();
         self.tick();
         self.report_the_rest();
         self.dismiss_all();
@@ -376,9 +377,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             self.open -= 1;
             self.timers.set(place, Tick::NEVER);
             if self.flights.count > 0 {
-                self.recall_all(place);
+                self.depart_when_landed(place);
+            } else {
+                self.depart(place);
             }
-            self.depart(place);
         }
     }
 }

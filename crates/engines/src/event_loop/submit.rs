@@ -50,19 +50,21 @@ pub enum Work {
     },
     /// Receive bytes of a stream, or one datagram.
     Receive {
-        /// To its begin.
+        /// To this. Empty until it is complete where the driver has rooms.
         buffer: Box<[u8]>,
+        /// Where it lies there.
+        begin: usize,
         /// When the kernel got it, by the wall clock; `None`: it is not asked.
         stamp: Option<Option<u64>>,
     },
     /// Receive datagrams.
     ReceiveSeveral {
-        /// Into strides of it.
+        /// Into strides of it. The same.
         buffer: Box<[u8]>,
         /// Bytes of a stride.
         stride: usize,
         /// What came to each.
-        arrived: Box<[Arrived; MOST]>,
+        arrived: Strides,
     },
     /// Wait until a send may take something: the last one took nothing, or not all.
     AwaitRoom,
@@ -78,16 +80,18 @@ pub struct Completion {
     pub outcome: Result<usize, Trouble>,
 }
 
-/// What a receive of several datagrams has.
-type RoomOfSeveral = (Box<[u8]>, Box<[Arrived; MOST]>);
+/// What came to each stride of a room.
+type Strides = Box<[Arrived; MOST]>;
 
 /// Buffers that no operation has.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
+    /// Operations that receive begin without a room: the driver gives them one.
+    pub driver_has_rooms: bool,
+    pub rooms: Vec<Box<[u8]>>,
     sends: Vec<KeptSend>,
     datagrams: Vec<Box<[u8]>>,
-    rooms: Vec<Box<[u8]>>,
-    rooms_of_several: Vec<RoomOfSeveral>,
+    arrived: Vec<Strides>,
 }
 
 fn new_buffer(bytes: usize) -> Box<[u8]> {
@@ -95,14 +99,30 @@ fn new_buffer(bytes: usize) -> Box<[u8]> {
 }
 
 impl Spare {
+    /// Room for what comes.
+    fn room(&mut self, bytes: usize) -> Box<[u8]> {
+        if self.driver_has_rooms {
+            return Box::default();
+        }
+        self.rooms.pop().unwrap_or_else(|| new_buffer(bytes))
+    }
+
+    /// Takes back room for what came, where there was any.
+    fn take_back_room(&mut self, room: Box<[u8]>) {
+        if !room.is_empty() {
+            self.rooms.push(room);
+        }
+    }
+
     /// Takes back what an operation had.
     pub fn take_back(&mut self, work: Work) {
         match work {
             Work::SendStream { bytes, .. } => self.sends.push(bytes),
             Work::SendDatagrams { buffer, .. } => self.datagrams.push(buffer),
-            Work::Receive { buffer, .. } => self.rooms.push(buffer),
+            Work::Receive { buffer, .. } => self.take_back_room(buffer),
             Work::ReceiveSeveral { buffer, arrived, .. } => {
-                self.rooms_of_several.push((buffer, arrived));
+                self.take_back_room(buffer);
+                self.arrived.push(arrived);
             }
             Work::AwaitRoom => {}
         }
@@ -160,16 +180,13 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let work = match next {
             Operation::ReceiveSeveral { .. } => {
                 let stride = wire.batching.as_ref().map_or(JOINED_BYTES, |it| it.stride_bytes);
-                let spare = spare.rooms_of_several.pop();
-                let (buffer, arrived) =
-                    spare.unwrap_or_else(|| (new_buffer(medium.room_bytes), Box::default()));
-                Work::ReceiveSeveral { buffer, stride, arrived }
+                let arrived = spare.arrived.pop().unwrap_or_default();
+                Work::ReceiveSeveral { buffer: spare.room(medium.room_bytes), stride, arrived }
             }
             Operation::Receive { .. } | Operation::Discard { .. } => {
                 let is_stamped = medium.transport == Transport::Datagram && wire.numbers.is_some();
                 let stamp = (self.stamps.is_some() && is_stamped).then_some(None);
-                let buffer = spare.rooms.pop().unwrap_or_else(|| new_buffer(medium.room_bytes));
-                Work::Receive { buffer, stamp }
+                Work::Receive { buffer: spare.room(medium.room_bytes), begin: 0, stamp }
             }
             // One more rest is shown in the next visit.
             _ => return None,

@@ -1,7 +1,7 @@
 //! Bytes of streams: order, back-pressure, partial consumption, ends.
 
 use pathscope_core::id::FlowId;
-use pathscope_engines::{Ended, Notice};
+use pathscope_engines::{Ended, Notice, Terms};
 use pathscope_flow::{Close, Event, Phase, RecvWant, Transport};
 use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
@@ -41,6 +41,26 @@ fn every_byte_arrives_once_and_in_order() {
             Stream::new(3, 0, bytes),
         );
         assert!(sender.is_right() && receiver.is_right(), "{engine} {wait} {receiver:?}");
+    });
+}
+
+#[test]
+fn many_flows_get_all_that_is_theirs_however_large_a_receive_may_be() {
+    const FLOWS: u32 = 24;
+    const BYTES: u64 = 50_003;
+    everywhere(|engine, wait| {
+        let pairs: Vec<_> = (0..FLOWS).map(|flow| (flow, sockets())).collect();
+        let (mut sending, mut receiving) = (Vec::new(), Vec::new());
+        for (flow, (here, there)) in pairs {
+            sending.push((Stream::new(flow, BYTES, 0), vec![here]));
+            receiving.push((Stream::new(flow, 0, BYTES), vec![there]));
+        }
+        // All of it lies there before anybody takes any.
+        start(engine, terms(wait, STREAM), sending, Bench::new()).finish();
+        let terms = Terms { receive_buffer_bytes: 4 << 20, ..terms(wait, STREAM) };
+        let finished = start(engine, terms, receiving, Bench::new()).finish();
+        let are_right = finished.flows.iter().all(|(flow, _)| flow.is_right());
+        assert!(are_right, "{engine} {wait}: {:?}", finished.flows);
     });
 }
 
