@@ -5,9 +5,10 @@
 //! commands. What tells engines apart is how they find out which socket to turn to next, a folder each:
 //!
 //! - [`plain`] tries each socket, or blocks in the call itself: for one flow, or few;
-//! - [`epoll`] asks the kernel which sockets are ready: for any number.
+//! - [`epoll`] asks the kernel which sockets are ready: for any number;
+//! - [`uring`] hands operations to the kernel before their sockets are ready, many with one call.
 //!
-//! Both do an operation when its socket is ready. [`completion`] is for engines that hand it to the kernel before that.
+//! The first two do an operation when its socket is ready. [`completion`] is for engines that do as the last.
 //!
 //! A server with many light sessions has [`SharedThread`]s, each of which runs workers of many by `epoll`.
 //!
@@ -15,7 +16,8 @@
 //! is a choice of its own. Every system call that moves bytes goes through [`SystemCalls`], so that the
 //! contract tests can make each of them fail.
 
-#![forbid(unsafe_code)]
+// Of the engines, one shares memory with the kernel.
+#![deny(unsafe_code)]
 
 mod calls;
 pub mod completion;
@@ -25,6 +27,7 @@ mod inbox;
 pub mod plain;
 pub mod registry;
 mod timers;
+pub mod uring;
 mod worker;
 
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};

@@ -47,6 +47,8 @@ engines! {
     Plain = crate::plain;
     /// Readiness from the kernel: for any number.
     Epoll = crate::epoll;
+    /// Operations that the kernel has for a while: for many.
+    Uring = crate::uring;
 }
 
 /// The one that sleeps in the call which moves bytes: for one flow, or few.
@@ -60,6 +62,14 @@ impl EngineKind {
     /// Whether it runs the two halves of a flow on threads of their own, by [`run_halves`].
     pub const fn runs_halves(self) -> bool {
         matches!(self, BLOCKING)
+    }
+
+    /// Whether this machine has it; else why not, and what to do.
+    pub fn available(self) -> Result<(), String> {
+        match self {
+            Self::Uring => crate::uring::available(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -101,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_unknown_engine_is_refused_with_the_list() {
-        let error = "uring".parse::<EngineKind>().expect_err("not yet");
-        assert_eq!(error, "'uring' is no engine; choose plain, epoll");
+        let error = "iocp".parse::<EngineKind>().expect_err("not here");
+        assert_eq!(error, "'iocp' is no engine; choose plain, epoll, uring");
     }
 }

@@ -373,7 +373,7 @@ fn an_engine_or_a_congestion_control_that_is_not_there() {
     let server = Server::start();
     run(&["goodput", &server.host(), "--engine", "warp"])
         .exits(4)
-        .complains(&["'warp'", "plain, epoll"]);
+        .complains(&["'warp'", "plain, epoll, uring"]);
     let words = ["goodput", &server.host(), "--congestion", "telepathy", "-t", "100ms"];
     run(&words).exits(4).complains(&["'telepathy'", "this kernel has"]);
 }

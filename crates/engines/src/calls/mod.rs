@@ -23,6 +23,10 @@ use pathscope_os::{Socket, Waker, clock};
 /// What an engine asks of the system while flows run: the kernel's own answers, but for those that an implementation
 /// gives itself.
 pub trait SystemCalls {
+    /// Whether the calls that move bytes are the kernel's own. An engine that hands operations to the kernel makes none of them then; else it
+    /// asks this for each.
+    const IS_KERNEL: bool = false;
+
     /// The monotonic clock.
     #[inline]
     fn now(&mut self) -> Tick {
@@ -170,7 +174,9 @@ impl From<io::Error> for Trouble {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
 
-impl SystemCalls for Kernel {}
+impl SystemCalls for Kernel {
+    const IS_KERNEL: bool = true;
+}
 
 /// A socket to wait for, and what came of it.
 #[derive(Clone, Copy, Debug)]

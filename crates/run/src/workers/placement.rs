@@ -171,7 +171,11 @@ fn beside_others(asks: Asks<'_>) -> Placement {
 fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, RunError> {
     let mut substitutions = Vec::new();
     let engine = match (asks.engine, suits.engine) {
-        (Some(name), _) => name.parse().map_err(RunError::Unsupported)?,
+        (Some(name), _) => {
+            let engine: EngineKind = name.parse().map_err(RunError::Unsupported)?;
+            engine.available().map_err(RunError::Unsupported)?;
+            engine
+        }
         (None, (kind, why)) => {
             let engine = match kind {
                 placement::EngineKind::Blocking => registry::BLOCKING,

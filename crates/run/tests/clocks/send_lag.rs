@@ -153,8 +153,13 @@ fn ping(
     tally.report(None)
 }
 
+#[expect(clippy::print_stdout, reason = "a test that cannot run says why")]
 fn everywhere(mut test: impl FnMut((EngineKind, Wait))) {
     for (_, engine) in EngineKind::ALL {
+        if let Err(why) = engine.available() {
+            println!("skipped, because {why}");
+            continue;
+        }
         for wait in [Wait::Spin, Wait::Sleep, Wait::Hybrid] {
             test((engine, wait));
         }

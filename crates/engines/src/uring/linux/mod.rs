@@ -1,0 +1,37 @@
+//! Linux, from 6.1 on: `SINGLE_ISSUER` and `DEFER_TASKRUN` have the kernel do what it has to do for a ring when its thread asks, and never
+//! in the middle of something else.
+
+#[expect(unsafe_code, reason = "it says what memory the kernel has, and for how long")]
+mod driver;
+mod flights;
+#[expect(unsafe_code, reason = "the kernel reads and writes what messages point to")]
+mod message;
+mod operations;
+mod probe;
+#[expect(unsafe_code, reason = "memory that the kernel has for a while")]
+mod ring;
+#[expect(unsafe_code, reason = "memory that the kernel has for a while")]
+mod rooms;
+
+use pathscope_flow::{ClockNeed, Machine};
+use pathscope_os::OsError;
+
+use super::NAME;
+use crate::completion;
+use crate::{EngineError, Finished, SystemCalls, Worker};
+
+use driver::Uring;
+
+pub use probe::available;
+
+pub fn run<M: Machine, S: SystemCalls>(
+    worker: Worker<M>,
+    calls: S,
+) -> Result<Finished<M>, EngineError> {
+    // Where the time of a send is part of what is measured, it is handed over as soon as it was begun.
+    let is_timed = M::CLOCK == ClockNeed::EveryOperation;
+    let room_bytes = worker.terms.receive_buffer_bytes;
+    let driver = Uring::new((worker.flows.len(), room_bytes), is_timed);
+    let driver = driver.map_err(|source| OsError::Call { what: "set up an io_uring", source })?;
+    completion::run((NAME, driver), worker, calls)
+}

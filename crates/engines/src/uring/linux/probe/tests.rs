@@ -1,0 +1,70 @@
+//! Tests of `probe`: what forbids the engine is named with its remedy.
+
+use std::io;
+use std::thread;
+
+use super::*;
+
+/// One of a program of the kernel's filter: what to do, with what, and how far to go on where it is so and where it is not.
+fn step(code: u32, number: u32, then: u8, otherwise: u8) -> libc::sock_filter {
+    libc::sock_filter { code: code as u16, jt: then, jf: otherwise, k: number }
+}
+
+/// From now on `io_uring_setup` fails with this error, for this thread alone.
+fn forbid_rings(errno: Errno) -> io::Result<()> {
+    let fails = libc::SECCOMP_RET_ERRNO | errno.raw_os_error() as u32;
+    let setup = libc::SYS_io_uring_setup as u32;
+    let mut program = [
+        // The call's number.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, setup, 0, 1),
+        step(libc::BPF_RET | libc::BPF_K, fails, 0, 0),
+        step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    rustix::thread::set_no_new_privs(true)?;
+    // SAFETY: the filter points to a program of the length beside it, which the kernel copies.
+    let status =
+        unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[test]
+fn a_filter_of_system_calls_is_recognised() {
+    let mut said = Vec::new();
+    let switch = fs::read_to_string(SWITCH).unwrap_or_default();
+    if !matches!(switch.trim(), "" | "0") {
+        println!("skipped, because {SWITCH} is {}", switch.trim());
+        return;
+    }
+    for errno in [Errno::PERM, Errno::NOSYS] {
+        let found = thread::spawn(move || forbid_rings(errno).map(|()| find_out()));
+        match found.join().expect("no panic") {
+            Err(error) => println!("skipped, because this thread may not be filtered: {error}"),
+            Ok(found) => {
+                let why = found.expect_err("it is forbidden");
+                assert!(why.contains("seccomp") && why.contains("--engine epoll"), "{why}");
+                said.push(why);
+            }
+        }
+    }
+    said.dedup();
+    assert_ne!(said.len(), 1, "a call that is forbidden is not one that is not there: {said:?}");
+}
+
+#[test]
+fn each_reason_has_its_remedy() {
+    for (errno, switch, remedy) in [
+        (Errno::PERM, "2", "sysctl -w kernel.io_uring_disabled=0"),
+        (Errno::PERM, "1", "kernel.io_uring_group"),
+        (Errno::PERM, "0", "allow io_uring_setup"),
+        (Errno::PERM, "", "allow io_uring_setup"),
+        (Errno::NOSYS, "", "Linux 6.1"),
+        (Errno::INVAL, "0", "Linux 6.1"),
+        (Errno::NOMEM, "0", "ulimit -l"),
+        (Errno::MFILE, "0", "ulimit -n"),
+    ] {
+        let why = why_no_ring(&errno.into(), switch);
+        assert!(why.contains(remedy), "{errno:?} {switch}: {why}");
+    }
+}
