@@ -80,7 +80,7 @@ pub struct LatencyArgs {
     /// Left out of the figures at the start [default: 500ms, and a tenth of --duration at the most]
     #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
     pub warm_up: Option<Period>,
-    /// How bytes move: epoll or plain [default: chosen, and told]
+    /// How bytes move: epoll, uring or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
     /// How both ends wait: spin, sleep, hybrid or auto

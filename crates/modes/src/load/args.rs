@@ -98,7 +98,7 @@ pub struct LoadArgs {
     /// Congestion control at both ends [default: each system's own]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
-    /// How bytes move: epoll or plain [default: chosen, and told]
+    /// How bytes move: epoll, uring or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
     /// How both ends wait: spin, sleep, hybrid or auto

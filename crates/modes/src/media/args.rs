@@ -70,7 +70,7 @@ pub struct MediaArgs {
         help = "Port of this end; '[low,high]': one of these for each stream at a time"
     )]
     pub source_port: Option<String>,
-    /// How bytes move: epoll or plain [default: chosen, and told]
+    /// How bytes move: epoll, uring or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
     /// How both ends wait: spin, sleep, hybrid or auto
