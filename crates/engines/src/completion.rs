@@ -111,11 +111,14 @@ impl Turns {
             if told > 0 {
                 event_loop.tick();
             }
+            let has_moved = completion.has_moved();
             let place = event_loop.arrive(completion, &mut self.spare);
             if self.spare.driver_has_rooms {
                 self.spare.rooms.drain(..).for_each(|room| driver.take_back(room));
             }
-            event_loop.rest.moved();
+            if has_moved {
+                event_loop.rest.moved();
+            }
             self.enqueue(event_loop, place);
         }
         true

@@ -80,6 +80,14 @@ pub struct Completion {
     pub outcome: Result<usize, Trouble>,
 }
 
+impl Completion {
+    /// Whether something came of it: word that there is room, or that there is none, moves nothing.
+    pub(crate) fn has_moved(&self) -> bool {
+        let waits = matches!(self.submission.work, Work::AwaitRoom);
+        !waits && !matches!(self.outcome, Err(Trouble::Blocked | Trouble::Interrupted))
+    }
+}
+
 /// What came to each stride of a room.
 type Strides = Box<[Arrived; MOST]>;
 
