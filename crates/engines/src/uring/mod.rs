@@ -21,7 +21,7 @@ use crate::{EngineError, Finished, SystemCalls, Worker};
 /// As it is typed.
 pub const NAME: &str = "uring";
 
-/// Whether this machine has it; else why not, and what to do. Found out once.
+/// Whether this machine has it; else why not, and what to do. Once it is there it stays.
 pub fn available() -> Result<(), String> {
     imp::available()
 }

@@ -5,6 +5,7 @@
 mod tests;
 
 use std::sync::OnceLock;
+use std::time::Duration;
 use std::{fs, io};
 
 use io_uring::{Probe, opcode};
@@ -12,6 +13,7 @@ use rustix::io::Errno;
 
 use super::ring::Ring;
 use super::rooms::Rooms;
+use crate::Trouble;
 use crate::uring::NAME;
 
 /// Who may have a ring: 0 all, 1 root and a group of users, 2 nobody.
@@ -28,8 +30,13 @@ const OPERATIONS: [(u8, &str); 6] = [
 ];
 
 pub fn available() -> Result<(), String> {
-    static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
-    FOUND.get_or_init(find_out).clone()
+    static IS_THERE: OnceLock<()> = OnceLock::new();
+    if IS_THERE.get().is_none() {
+        // What is in the way now need not be later.
+        find_out()?;
+        IS_THERE.get_or_init(|| ());
+    }
+    Ok(())
 }
 
 fn find_out() -> Result<(), String> {
@@ -41,51 +48,75 @@ fn find_out() -> Result<(), String> {
 }
 
 fn look() -> Result<(), String> {
-    let ring = Ring::new(1).map_err(|error| {
+    let mut ring = Ring::new(1).map_err(|error| {
         let switch = fs::read_to_string(SWITCH).unwrap_or_default();
         why_no_ring(&error, switch.trim())
     })?;
-    let too_old =
-        |lacks: &str| format!("this kernel's io_uring lacks {lacks}; boot Linux 6.1 or later");
     if !ring.has_what_it_takes() {
         return Err(too_old("EXT_ARG or NODROP"));
     }
+    if let Err(Trouble::Failed(errno)) = ring.sleep(Some(Duration::ZERO)) {
+        return Err(why_not("io_uring_enter", "EXT_ARG", Errno::from_raw_os_error(errno)));
+    }
+    let not_registered = |what: &str, error: io::Error| {
+        why_not("io_uring_register", what, Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
+    };
     let mut probe = Probe::new();
-    ring.submitter().register_probe(&mut probe).map_err(|_| too_old("REGISTER_PROBE"))?;
+    let probed = ring.submitter().register_probe(&mut probe);
+    probed.map_err(|error| not_registered("REGISTER_PROBE", error))?;
     if let Some((_, name)) = OPERATIONS.iter().find(|(code, _)| !probe.is_supported(*code)) {
         return Err(too_old(name));
     }
-    match Rooms::new(&ring, 1) {
-        Ok(rooms) => {
-            drop(ring);
-            drop(rooms);
-            Ok(())
-        }
-        Err(_) => Err(too_old("REGISTER_PBUF_RING")),
+    let rooms =
+        Rooms::new(&ring, 1).map_err(|error| not_registered("REGISTER_PBUF_RING", error))?;
+    // The ring goes before the memory that it knows.
+    drop(ring);
+    drop(rooms);
+    Ok(())
+}
+
+fn too_old(lacks: &str) -> String {
+    format!("this kernel's io_uring lacks {lacks}; boot Linux 6.1 or later")
+}
+
+fn forbidden(call: &str) -> String {
+    format!(
+        "a filter forbids {call} (seccomp, as containers have it; or a security module); allow io_uring_setup, io_uring_enter and \
+         io_uring_register there"
+    )
+}
+
+/// Why a ring that is there cannot be used.
+fn why_not(call: &str, lacks: &str, errno: Errno) -> String {
+    match errno {
+        Errno::PERM | Errno::ACCESS | Errno::NOSYS => forbidden(call),
+        Errno::INVAL => too_old(lacks),
+        errno => format!("{call} failed: {}", io::Error::from(errno)),
     }
 }
 
 /// Why a ring could not be set up where the switch stands so, and what would allow it.
 fn why_no_ring(error: &io::Error, switch: &str) -> String {
-    match (Errno::from_io_error(error), switch) {
-        (Some(Errno::PERM), "2") => "kernel.io_uring_disabled is 2, which forbids io_uring to everybody; set it to 0 \
-                                     (sysctl -w kernel.io_uring_disabled=0)"
-            .to_owned(),
-        (Some(Errno::PERM), "1") => "kernel.io_uring_disabled is 1, which forbids io_uring to all but root and the group of \
-                                     kernel.io_uring_group; run in that group, or set it to 0"
-            .to_owned(),
-        (Some(Errno::PERM | Errno::ACCESS), _) => "a filter forbids io_uring_setup (seccomp, as containers have it; or a security module); \
-                                   allow io_uring_setup, io_uring_enter and io_uring_register there"
-            .to_owned(),
-        (Some(Errno::NOSYS), _) => "this kernel has no io_uring, or a filter hides it (seccomp, gVisor); boot Linux 6.1 or later"
-            .to_owned(),
-        (Some(Errno::NOMEM), _) => "there is no memory for its queues, or none that may be locked (ulimit -l); raise that".to_owned(),
+    let why = match (Errno::from_io_error(error), switch) {
+        (Some(Errno::PERM), "2") => {
+            "kernel.io_uring_disabled is 2, which forbids io_uring to everybody; set it to 0 (sysctl -w kernel.io_uring_disabled=0)"
+        }
+        (Some(Errno::PERM), "1") => {
+            "kernel.io_uring_disabled is 1, which forbids io_uring to all but root and the group of kernel.io_uring_group; run in that \
+             group, or set it to 0"
+        }
+        (Some(Errno::PERM | Errno::ACCESS), _) => return forbidden("io_uring_setup"),
+        (Some(Errno::NOSYS), _) => {
+            "this kernel has no io_uring, or a filter hides it (seccomp, gVisor); boot Linux 6.1 or later, or allow it there"
+        }
+        (Some(Errno::NOMEM), _) => {
+            "there is no memory for its queues, or none that may be locked (ulimit -l); raise that"
+        }
         (Some(Errno::MFILE | Errno::NFILE), _) => {
-            "no descriptor is left for it (ulimit -n); raise that".to_owned()
+            "no descriptor is left for it (ulimit -n); raise that"
         }
-        (Some(Errno::INVAL), _) => {
-            "this kernel's io_uring lacks DEFER_TASKRUN; boot Linux 6.1 or later".to_owned()
-        }
-        _ => format!("io_uring_setup failed: {error}"),
-    }
+        (Some(Errno::INVAL), _) => return too_old("DEFER_TASKRUN"),
+        _ => return format!("io_uring_setup failed: {error}"),
+    };
+    why.to_owned()
 }
