@@ -72,4 +72,6 @@ mod tables;
 mod targets;
 mod totals;
 mod trouble;
+#[cfg(target_os = "linux")]
+mod uring;
 mod weaknesses;
