@@ -17,6 +17,7 @@ mod callers;
 pub mod ctstraffic;
 pub mod dialogue;
 mod error;
+mod flow_set;
 pub mod in_band;
 pub mod inquiry;
 pub mod iperf3;

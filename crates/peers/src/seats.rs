@@ -8,13 +8,17 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Group, Transport};
 
 use crate::attach::{Seat, SeatRefusal};
+use crate::flow_set::{Added, FlowSet};
 use crate::later::Later;
 
 /// The seats of one test at its server.
 #[derive(Debug)]
 pub struct Seats {
     groups: Vec<Group>,
-    taken: HashMap<(FlowId, Lane), Option<SocketAddr>>,
+    /// Those of connections that there are from the start.
+    streams: FlowSet,
+    /// Who sits where, of datagram flows.
+    taken: HashMap<(FlowId, Lane), SocketAddr>,
     /// Who comes from where, of datagram flows that stay there.
     addresses: HashMap<SocketAddr, (FlowId, Lane)>,
     /// Flows that replace others.
@@ -24,7 +28,9 @@ pub struct Seats {
 impl Seats {
     /// All free.
     pub fn new(groups: Vec<Group>) -> Self {
-        Self { groups, taken: HashMap::new(), addresses: HashMap::new(), later: Later::default() }
+        let streams = FlowSet::new(&groups);
+        let (taken, addresses, later) = (HashMap::new(), HashMap::new(), Later::default());
+        Self { groups, streams, taken, addresses, later }
     }
 
     /// A TCP connection asks for a seat.
@@ -36,7 +42,7 @@ impl Seats {
             group.id == seat.group && seat.flow.0.wrapping_sub(group.first.0) < group.flows
         });
         let is_new = if is_first {
-            self.taken.insert((seat.flow, seat.lane), None).is_none()
+            self.streams.add(&self.groups, seat.group, seat.flow) == Added::New
         } else {
             self.later.take(seat.flow)
         };
@@ -55,26 +61,18 @@ impl Seats {
         if has_other {
             return Err(SeatRefusal::AddressTaken);
         }
-        let sitting = self.taken.entry(place).or_insert(Some(from));
+        let sitting = self.taken.entry(place).or_insert(from);
         if roams {
             // It is the same client, at another of its addresses: whose the socket is was looked at before.
-            *sitting = Some(from);
+            *sitting = from;
         }
-        if *sitting != Some(from) {
+        if *sitting != from {
             return Err(SeatRefusal::Taken);
         }
         if !roams {
             self.addresses.insert(from, place);
         }
         Ok(())
-    }
-
-    /// Whether every lane of this flow has its socket.
-    pub fn is_complete(&self, flow: FlowId) -> bool {
-        let lanes = self.groups.iter().find(|group| group.holds(flow)).map(|group| group.lanes);
-        lanes.is_some_and(|lanes| {
-            (0..lanes).all(|lane| self.taken.contains_key(&(flow, Lane(lane))))
-        })
     }
 
     fn has(&self, seat: Seat, transport: Transport) -> bool {
@@ -120,7 +118,7 @@ mod tests {
         let mut seats = seats();
         assert_eq!(seats.claim_stream(seat(0, 1, 0)), Ok(()));
         assert_eq!(seats.claim_stream(seat(0, 1, 0)), Err(SeatRefusal::Taken));
-        assert!(seats.is_complete(FlowId(1)) && !seats.is_complete(FlowId(0)));
+        assert_eq!(seats.claim_stream(seat(0, 0, 0)), Ok(()));
     }
 
     #[test]
@@ -146,9 +144,7 @@ mod tests {
         assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), Ok(()));
         assert_eq!(seats.claim_datagram(seat(1, 2, 0), other), Err(SeatRefusal::Taken));
         assert_eq!(seats.claim_datagram(seat(1, 2, 1), one), Err(SeatRefusal::AddressTaken));
-        assert!(!seats.is_complete(FlowId(2)));
         assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), Ok(()));
-        assert!(seats.is_complete(FlowId(2)));
     }
 
     #[test]
@@ -170,6 +166,7 @@ mod tests {
         }
         assert_eq!(seats.claim_datagram(seat(0, 0, 0), from), Err(SeatRefusal::UnknownFlow));
         assert_eq!(seats.claim_datagram(seat(1, 2, 2), from), Err(SeatRefusal::UnknownFlow));
-        assert!(seats.taken.is_empty() && !seats.is_complete(FlowId(u32::MAX)));
+        assert!(seats.taken.is_empty());
+        assert_eq!(seats.streams.progress(), (0, 3));
     }
 }

@@ -17,7 +17,6 @@ use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
-use super::flow_set::{Added, FlowSet};
 use super::frame::BODY_MOST;
 use super::line::Line;
 use super::message::{FlowEnd, FlowTotal, Message};
@@ -26,6 +25,7 @@ use super::own_totals::OwnTotals;
 use super::resumption::IntervalOffset;
 use super::shorten::shorten;
 use super::{Wishes, deadlines};
+use crate::flow_set::{Added, FlowSet};
 use crate::limits::stated_duration;
 use crate::{Moment, PeerError};
 

@@ -14,7 +14,6 @@ mod connection;
 mod datagram;
 mod deadlines;
 pub mod findings;
-mod flow_set;
 pub mod frame;
 mod keyed_hash;
 mod line;

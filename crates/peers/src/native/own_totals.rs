@@ -6,10 +6,10 @@ use pathscope_core::id::FlowId;
 use pathscope_flow::{Dialogue, Group, GroupId, Totals};
 
 use super::deadlines;
-use super::flow_set::{Added, FlowSet};
 use super::line::Line;
 use super::message::{FlowTotal, Message, TOTALS_MOST};
 use crate::PeerError;
+use crate::flow_set::{Added, FlowSet};
 
 /// The totals of this end's flows, each told once.
 #[derive(Debug)]

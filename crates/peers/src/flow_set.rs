@@ -12,7 +12,7 @@ const LATER_LEAST: usize = 1 << 16;
 
 /// A set of the flows of a test.
 #[derive(Debug)]
-pub(super) struct FlowSet {
+pub(crate) struct FlowSet {
     words: Vec<u64>,
     flows: u32,
     missing: u32,
@@ -21,7 +21,7 @@ pub(super) struct FlowSet {
 
 /// What came of adding a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Added {
+pub(crate) enum Added {
     /// It was not there.
     New,
     /// It was there.
