@@ -194,7 +194,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Tell { flow: Some(flow), event } => {
-                if let Some(&place) = self.places.get(&flow) {
+                if let Some(place) = self.places.get(flow) {
                     self.notify(place, event);
                 }
             }

@@ -12,7 +12,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Has every lane join or leave that waits to.
     pub(super) fn change_lanes(&mut self) {
         while let Some(LaneChange { flow, lane, socket }) = self.inbox.take_lane() {
-            let Some(&place) = self.places.get(&flow) else { continue };
+            let Some(place) = self.places.get(flow) else { continue };
             let joins = socket.is_some();
             if self.flights.count > 0 {
                 self.recall_lane(place, lane, joins);

@@ -18,6 +18,7 @@ mod lanes;
 #[cfg(not(pathscope_other))]
 mod lent;
 mod numbers;
+mod places;
 mod reports;
 mod rest;
 mod room;
@@ -28,9 +29,6 @@ mod submit;
 mod succession;
 mod transfer;
 
-use std::collections::HashMap;
-
-use pathscope_core::id::FlowId;
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Batches, ClockNeed, Event, Machine, Phase, Transport, Weigh};
@@ -48,6 +46,7 @@ use flight::Flights;
 pub use flight::{Ticket, Way};
 #[cfg(not(pathscope_other))]
 pub(crate) use lent::{Lent, LentSize};
+use places::Places;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
@@ -102,7 +101,7 @@ pub(crate) struct EventLoop<M: Machine, S> {
     inbox: Inbox,
     outbox: Outbox<ReportOf<M>>,
     reports: Reports,
-    places: HashMap<FlowId, usize>,
+    places: Places,
     /// Slots that are not over.
     open: usize,
     succession: Option<Succession<M>>,
@@ -209,11 +208,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             inbox: worker.inbox,
             outbox: worker.outbox,
             reports: Reports::new(terms.start, terms.report_every, terms.begin.max(now)),
-            places: slots
-                .iter()
-                .enumerate()
-                .map(|(place, slot)| (slot.machine.id(), place))
-                .collect(),
+            places: Places::of(
+                slots.iter().map(|slot| slot.machine.id()),
+                worker.succession.is_none(),
+            ),
             open: slots.len(),
             expects_more: worker.succession.is_some(),
             succession: worker.succession,

@@ -1,12 +1,12 @@
 //! The sockets of a worker's flows as those see them who are told something by it.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use pathscope_core::id::FlowId;
 use pathscope_flow::Machine;
 use pathscope_os::Socket;
 
+use super::places::Places;
 use super::{EventLoop, Slot, SlotState};
 use crate::SystemCalls;
 use crate::inbox::Sockets;
@@ -15,7 +15,7 @@ use crate::inbox::Sockets;
 #[derive(Debug)]
 pub(super) struct Sight<'a, M> {
     slots: &'a [Slot<M>],
-    places: &'a HashMap<FlowId, usize>,
+    places: &'a Places,
 }
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
@@ -26,12 +26,12 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
 impl<M: Machine> Sockets for Sight<'_, M> {
     fn of(&self, flow: FlowId) -> Option<&Socket> {
-        let slot = self.slots.get(*self.places.get(&flow)?)?;
+        let slot = self.slots.get(self.places.get(flow)?)?;
         slot.wires.first()?.socket.as_ref()
     }
 
     fn lost_bytes(&self, flow: FlowId) -> u64 {
-        let slot = self.places.get(&flow).and_then(|&place| self.slots.get(place));
+        let slot = self.places.get(flow).and_then(|place| self.slots.get(place));
         slot.map_or(0, |slot| slot.wires.iter().map(|wire| wire.lost_bytes).sum())
     }
 

@@ -56,7 +56,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let sockets: Vec<Socket> = slot.wires.drain(..).filter_map(|wire| wire.socket).collect();
         let at = slot.machine.ended_at().unwrap_or(self.now);
         (succession.departed)(&slot.machine, sockets, at);
-        self.places.remove(&slot.machine.id());
+        self.places.remove(slot.machine.id());
         self.vacant.push(place as u32);
     }
 
