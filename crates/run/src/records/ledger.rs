@@ -34,7 +34,11 @@ pub(crate) struct Ledger(Arc<Mutex<Page>>);
 #[derive(Debug, Default)]
 struct Page {
     connections: Connections,
-    /// Of each flow that runs: the kernel forgets it with the connection.
+    /// Of each flow that runs: the kernel forgets it with the connection. Those that there are from the start have places in order, from
+    /// this one on, since they may be very many.
+    first: FlowId,
+    there: Vec<Begun>,
+    /// And of those that follow others.
     begun: HashMap<FlowId, Begun>,
     hosts: Hosts,
     /// Of those that follow one another, at the server: held until the flow is written down as over.
@@ -53,6 +57,31 @@ struct Begun {
     places: Places,
     /// When its connection was begun; [`Tick::NEVER`] where that is not known.
     at: Tick,
+}
+
+impl Begun {
+    /// Of a flow that does not run.
+    const NOTHING: Self = Self { places: Places::UNKNOWN, at: Tick::NEVER };
+}
+
+impl Page {
+    /// Writes down when a flow began; what was there before.
+    fn exchange(&mut self, flow: FlowId, begun: Begun) -> Option<Begun> {
+        let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
+        match there {
+            Some(there) => Some(std::mem::replace(there, begun)),
+            None => self.begun.insert(flow, begun),
+        }
+    }
+
+    /// What was written down of a flow that is over.
+    fn take(&mut self, flow: FlowId) -> Option<Begun> {
+        let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
+        match there {
+            Some(there) => Some(std::mem::replace(there, Begun::NOTHING)),
+            None => self.begun.remove(&flow),
+        }
+    }
 }
 
 /// A flow that is looked at while it sends.
@@ -75,13 +104,20 @@ enum Look {
 }
 
 impl Ledger {
+    /// So many flows from this one on are about to begin, and none follows them.
+    pub fn expect(&self, first: FlowId, flows: u32) {
+        let mut page = lock(&self.0);
+        page.first = first;
+        page.there = vec![Begun::NOTHING; flows as usize];
+    }
+
     /// A flow begins on a connection between these addresses.
     pub fn begin(&self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
         let Arrival { begun, attended, .. } = arrival;
         let mut page = lock(&self.0);
         let places = page.hosts.keep(addresses);
         let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
-        if let Some(before) = page.begun.insert(flow, begun) {
+        if let Some(before) = page.exchange(flow, begun) {
             page.hosts.forget(before.places);
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
@@ -170,7 +206,7 @@ impl Ledger {
         let error = end.error.map(named);
         let mut page = lock(&self.0);
         page.watched.retain(|sender| sender.flow != end.flow);
-        let begun = page.begun.remove(&end.flow);
+        let begun = page.take(end.flow);
         let addresses = begun.map_or([None; 2], |begun| page.hosts.forget(begun.places));
         let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
         // Its place is free again when it is written down.
@@ -278,6 +314,31 @@ mod tests {
         assert!(ledger.ask(Tick::ZERO));
         workers.iter().for_each(|worker| ledger.look(worker));
         assert_eq!(ledger.take_seen().all(), 1);
+    }
+
+    #[test]
+    fn those_that_are_expected_are_known_like_those_that_follow_others_and_take_little() {
+        let ends =
+            |port: u16| [Some(([10, 0, 0, 1], port).into()), Some(([10, 0, 0, 2], 9).into())];
+        let ledger = Ledger::default();
+        ledger.expect(FlowId(5), 2);
+        let remotes = |flow| {
+            let end = ConnectionEnd { flow: FlowId(flow), ..ConnectionEnd::default() };
+            let facts = ledger.depart(end, || None, true).expect("it was asked for");
+            [facts.local, facts.remote]
+        };
+        for flow in [4, 5, 6, 7] {
+            ledger.begin(FlowId(flow), ends(flow as u16), Arrival::default());
+        }
+        // One that begins anew is where it began last.
+        ledger.begin(FlowId(6), ends(60), Arrival::default());
+        assert_eq!(lock(&ledger.0).begun.len(), 2);
+        for (flow, port) in [(4, 4), (5, 5), (6, 60), (7, 7)] {
+            let known = [format!("10.0.0.1:{port}"), "10.0.0.2:9".to_owned()].map(Some);
+            assert_eq!(remotes(flow), known);
+            assert_eq!(remotes(flow), [None, None], "it is forgotten");
+        }
+        assert_eq!(size_of::<Begun>(), 24);
     }
 
     #[test]

@@ -30,6 +30,11 @@ pub(super) struct Places {
 /// An end of which nothing is known.
 const NOWHERE: u32 = u32::MAX;
 
+impl Places {
+    /// Those of a flow of which nothing is known.
+    pub const UNKNOWN: Self = Self { hosts: [NOWHERE; 2], ports: [0; 2] };
+}
+
 impl Hosts {
     /// Keeps where a flow's two ends are, until [`forget`](Self::forget).
     pub fn keep(&mut self, ends: [Option<SocketAddr>; 2]) -> Places {

@@ -134,6 +134,9 @@ impl GroupState {
         let has_none = self.group.roams || one_by_one && self.group.replaces();
         let seats = if has_none { 0 } else { self.group.flows };
         self.sockets = std::iter::repeat_with(|| None).take(seats as usize).collect();
+        if self.tells_connections() && !self.group.replaces() {
+            self.ledger.expect(self.group.first, seats);
+        }
     }
 
     /// A flow that the test waits for to begin has its socket. Whether there was a place for it.
