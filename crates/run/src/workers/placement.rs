@@ -323,6 +323,12 @@ impl Placement {
             let [asked, ran] = [self.workers, needed].map(|count| count.to_string());
             self.substitutions.push(substitution("workers", &asked, &ran, why));
             self.workers = needed;
+            if matches!(self.wait, Wait::Spin | Wait::Hybrid) {
+                let why = "there are as many workers as tables of descriptors, and more than processors to spin on";
+                self.substitutions.retain(|substitution| substitution.what != "wait");
+                self.substitutions.push(substitution("wait", self.wait.name(), "sleep", why));
+                self.wait = Wait::Sleep;
+            }
         }
     }
 

@@ -219,4 +219,16 @@ fn as_many_workers_have_tables_of_their_own_as_hold_all_connections_and_none_whe
         // Halves have a thread each.
         assert!(!spread(2 * files, role, Some("plain")).0);
     }
+    // Workers that are more than was thought of have no processors to spin on.
+    let plan = LatencyPlan {
+        connections: 2 * files as u32,
+        load_model: LoadModel::Closed,
+        wait: Wait::Auto,
+        ..LatencyPlan::probe(Frequency(1))
+    };
+    let mut placement = placed(&plan, 2).expect("known engine");
+    assert_eq!(placement.wait, Wait::Spin);
+    placement.spread_over_tables(&plan, plan.connections, Role::Client);
+    let told = placement.substitutions.iter().filter(|it| it.what == "wait");
+    assert_eq!((placement.wait, told.count()), (Wait::Sleep, 1));
 }
