@@ -23,6 +23,21 @@ pub fn open_files() -> Option<u64> {
     imp::open_files()
 }
 
+/// The ports that the system takes for connections which say none, both ends of the range included; `None`: not known.
+pub fn local_ports() -> Option<(u16, u16)> {
+    imp::local_ports()
+}
+
+/// How many files and sockets all processes of this machine may still open; `None`: not known.
+pub fn files_left() -> Option<u64> {
+    imp::files_left()
+}
+
+/// How many bytes of memory programs of this machine may still take; `None`: not known.
+pub fn memory_left() -> Option<u64> {
+    imp::memory_left()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -9,3 +9,15 @@ pub fn raise_open_files() -> Result<u64, OsError> {
 pub fn open_files() -> Option<u64> {
     None
 }
+
+pub fn local_ports() -> Option<(u16, u16)> {
+    None
+}
+
+pub fn files_left() -> Option<u64> {
+    None
+}
+
+pub fn memory_left() -> Option<u64> {
+    None
+}

@@ -19,8 +19,9 @@ use pathscope_peers::joining::Cookie;
 
 use super::probes::Probes;
 use super::{ClientRun, Told};
+use crate::connect::attach::{self, Opening};
 use crate::connect::destinations::Destinations;
-use crate::connect::{Orders, attach};
+use crate::connect::{Orders, room};
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
 use crate::session::driver::{End, stopping_takes};
@@ -145,6 +146,8 @@ fn is_splinter(interval: &Interval, test: &Test) -> bool {
 
 impl End for ClientEnd<'_, '_> {
     fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        let connections = running.test.groups().iter().map(|group| u64::from(group.flows)).sum();
+        room::check(connections, if attach::is_here(self.server) { 2 } else { 1 })?;
         running.hold(inbox)?;
         let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
@@ -157,7 +160,9 @@ impl End for ClientEnd<'_, '_> {
             let (peer, group, inbox) = (self.run.peer, state.group, inbox.clone());
             let holders = state.holders.clone();
             let orders = Orders { peer, server, credentials, cookie, group, holders, inbox };
-            (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
+            let Opening { opener, paths, chosen } = attach::open_group(orders, test, destinations)?;
+            (state.opener, state.paths) = (opener, paths);
+            state.placement.substitutions.extend(chosen);
         }
         Ok(())
     }

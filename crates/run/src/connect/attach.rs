@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pathscope_core::record::InterfaceFacts;
+use pathscope_core::record::{InterfaceFacts, Substitution};
 use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
@@ -15,6 +15,7 @@ use pathscope_peers::peer::{Control, KnownBy};
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::origins::Origins;
+use crate::connect::ports::{self, Wanted};
 use crate::connect::settings::settings_of;
 use crate::connect::{Orders, datagrams, opener, paths};
 use crate::error::RunError;
@@ -71,8 +72,21 @@ pub(crate) fn local_towards(server: SocketAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// Who opens or keeps sockets of a group while it runs, where anybody does.
-type Remotes = (Option<OpenerRemote>, Option<PathsRemote>);
+/// Whether a server is on this machine, as far as its address tells.
+pub(crate) fn is_here(server: SocketAddr) -> bool {
+    server.ip().is_loopback() || local_towards(server) == Some(server.ip())
+}
+
+/// How the sockets of a group are opened.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    /// Who opens those that follow others.
+    pub opener: Option<OpenerRemote>,
+    /// Who keeps the paths of a flow that roams.
+    pub paths: Option<PathsRemote>,
+    /// What was chosen for them.
+    pub chosen: Option<Substitution>,
+}
 
 /// Opens the socket of every flow of a group of `test`; each arrives as word, or else the first reason why not. Probes go where
 /// the session is.
@@ -80,11 +94,12 @@ pub(crate) fn open_group(
     orders: Orders,
     test: &Test,
     destinations: &Destinations,
-) -> Result<Remotes, RunError> {
+) -> Result<Opening, RunError> {
     let Orders { server, group, .. } = orders;
     let plan = test.plan_of(group.id);
     if group.roams {
-        return Ok((None, Some(paths::start(orders, plan.path_names().to_vec())?)));
+        let paths = Some(paths::start(orders, plan.path_names().to_vec())?);
+        return Ok(Opening { paths, ..Opening::default() });
     }
     let sockets = plan.asks().sockets.filter(|_| !test.is_probe(group.id));
     let mut origins = sockets.map(Origins::new).unwrap_or_default();
@@ -93,8 +108,22 @@ pub(crate) fn open_group(
             Some(sockets) if plan.spreads() => destinations.clone().within(&sockets.bind)?,
             _ => Destinations::one(server),
         };
+        let wanted = sockets.map(|sockets| Wanted {
+            connections: group.numbers.max(group.flows),
+            are_open: !group.replaces(),
+            servers: destinations.all(),
+            sockets,
+            may_move: orders.peer.known_by() == KnownBy::Seat
+                && orders.credentials.session.is_some(),
+        });
+        let several = wanted.map(ports::check).transpose()?.flatten();
+        let chosen = several.map(|(addresses, chosen)| {
+            origins.take_turns_among(addresses);
+            chosen
+        });
         let remote = opener::start(orders, destinations, test.clone(), origins)?;
-        return Ok((Some(remote).filter(|_| group.replaces()), None));
+        let opener = Some(remote).filter(|_| group.replaces());
+        return Ok(Opening { opener, chosen, ..Opening::default() });
     }
     let settings = settings_of(test, group.id);
     // Where there is a session, it is with one address.
@@ -115,7 +144,7 @@ pub(crate) fn open_group(
         let own: Vec<_> = flows[first..].iter().step_by(openers as usize).copied().collect();
         threads::spawn("opener", move || open_all(&orders, (&settings, &spare), own))?;
     }
-    Ok((None, None))
+    Ok(Opening::default())
 }
 
 /// The number of a flow of datagrams, where it goes, and from which address, or where the system says.

@@ -46,6 +46,11 @@ impl Destinations {
         self.0
     }
 
+    /// The same, to be looked at.
+    pub fn all(&self) -> &[SocketAddr] {
+        &self.0
+    }
+
     /// Where connection `number` goes.
     pub fn of(&self, number: u32) -> SocketAddr {
         self.0[number as usize % self.0.len()]

@@ -8,6 +8,8 @@ pub(crate) mod handshake;
 pub(crate) mod opener;
 pub(crate) mod origins;
 pub(crate) mod paths;
+mod ports;
+pub(crate) mod room;
 pub(crate) mod settings;
 
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
 //! Where the client's connections come from: its addresses in turns, by family, and its ports, each for one
-//! connection at a time.
+//! connection at a time. Whether there are as many ports as connections is `ports`'.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -31,6 +31,11 @@ impl Origins {
             taken: HashMap::new(),
             may_differ: plan.source_port_fallback,
         }
+    }
+
+    /// Takes these addresses, where the system would have said.
+    pub fn take_turns_among(&mut self, addresses: Vec<IpAddr>) {
+        self.addresses = addresses;
     }
 
     /// Whether a connection whose port is somebody else's may have another.
