@@ -91,7 +91,7 @@ impl Holders {
     /// Closes all, unless somebody may still hand sockets over.
     pub fn close(self) {
         let holders = Arc::into_inner(self.0).unwrap_or_default();
-        holders.into_iter().for_each(|holder| holder.table.end());
+        Table::end_all(holders.into_iter().map(|holder| holder.table).collect());
     }
 
     /// What is found out of the sockets of flows whose workers are over.

@@ -96,11 +96,13 @@ impl Table {
         given
     }
 
-    /// Ends the thread: all that it has open is closed when this returns.
-    pub fn end(mut self) {
-        self.link = None;
-        // Where it has panicked all is closed as well.
-        let _ = self.thread.take().map(JoinHandle::join);
+    /// Ends such threads, all at the same time: all that they have open is closed when this returns.
+    pub fn end_all(mut tables: Vec<Self>) {
+        tables.iter_mut().for_each(|table| table.link = None);
+        for mut table in tables {
+            // Where it has panicked all is closed as well.
+            let _ = table.thread.take().map(JoinHandle::join);
+        }
     }
 
     /// Calls the thread.

@@ -265,11 +265,17 @@ impl ClientRun<'_> {
             driver.dialogue.propose(test.clone(), clock::now());
             let to = (server, driver.dialogue.cookie());
             let mut end = ClientEnd::new(name, test, (to, probes), self);
-            let left = driver.drive(&mut end);
+            let mut left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
             }
+            let closing = end.take_closing();
             let findings = end.into_findings();
+            if let Some(closing) = closing {
+                // The server wants to hear of this end meanwhile.
+                let ended = driver.drive_until(&mut Leaving, |_| closing.is_over());
+                left = ended.unwrap_or(left);
+            }
             let is_whole = findings.is_some()
                 && matches!(left, Left::TestOver)
                 && driver.dialogue.stopped_by_server().is_none()

@@ -14,7 +14,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
-use pathscope_os::clock;
+use pathscope_os::{Waker, clock};
 use pathscope_peers::joining::Cookie;
 
 use super::probes::Probes;
@@ -26,7 +26,7 @@ use crate::error::RunError;
 use crate::messages::inbox::Inbox;
 use crate::session::driver::{End, stopping_takes};
 use crate::session::intervals::Pairs;
-use crate::session::running::RunningTest;
+use crate::session::running::{Closing, Leftover, RunningTest};
 use crate::stop::Stage;
 
 /// The document so far is offered for saving about so often.
@@ -49,6 +49,10 @@ pub(super) struct ClientEnd<'run, 'all> {
     pairs: Pairs,
     still: StillRows,
     checkpoint: Tick,
+    /// What wakes its session.
+    waker: Option<Waker>,
+    /// Its sockets, where they are not closed at once.
+    closing: Option<Closing>,
 }
 
 impl<'run, 'all> ClientEnd<'run, 'all> {
@@ -81,7 +85,14 @@ impl<'run, 'all> ClientEnd<'run, 'all> {
             pairs,
             still: StillRows::default(),
             checkpoint: Tick::ZERO,
+            waker: None,
+            closing: None,
         }
+    }
+
+    /// Its sockets are closed first, and no other word is said before that. Of very many it takes long: they are being closed.
+    pub fn take_closing(&mut self) -> Option<Closing> {
+        self.closing.take()
     }
 
     /// What is known of the test, which is over; nothing of one that never started.
@@ -149,6 +160,7 @@ impl End for ClientEnd<'_, '_> {
         let connections = running.test.groups().iter().map(|group| u64::from(group.flows)).sum();
         room::check(connections, if attach::is_here(self.server) { 2 } else { 1 })?;
         running.hold(inbox)?;
+        self.waker = Some(inbox.waker.clone());
         let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
@@ -192,6 +204,13 @@ impl End for ClientEnd<'_, '_> {
     fn probed(&mut self, interval: Box<EndInterval>) {
         self.pairs.add_probes(&interval);
         self.show(false);
+    }
+
+    fn test_over(&mut self, leftover: Leftover) {
+        match &self.waker {
+            Some(waker) => self.closing = leftover.close_beside(waker),
+            None => leftover.close(),
+        }
     }
 
     fn peer_failed(&mut self, flow: FlowId, error: FlowError) {

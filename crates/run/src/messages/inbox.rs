@@ -100,7 +100,7 @@ pub(crate) enum FlowSocket {
     /// whether it has its seat, and the listener must hear it.
     Promised { local: SocketAddr, remote: SocketAddr },
     /// It is open in a table of descriptors of its worker's.
-    Held(Box<HeldSocket>),
+    Held(HeldSocket),
 }
 
 /// What is known of a socket that is open elsewhere.
@@ -108,18 +108,18 @@ pub(crate) enum FlowSocket {
 pub(crate) struct HeldSocket {
     /// Its own address and the other end's.
     pub addresses: [Option<SocketAddr>; 2],
-    /// How it is set; of the first of a group.
-    pub facts: Option<SocketFacts>,
+    /// How it is set; of the first of a group. Apart, since those that have none are very many.
+    pub facts: Option<Box<SocketFacts>>,
 }
 
 impl FlowSocket {
     /// The socket of a flow, which is open here, or is handed to whoever holds those of its group.
     pub fn of(flow: FlowId, socket: Socket, holders: Option<&Holders>) -> Result<Self, RunError> {
         let Some(holders) = holders else { return Ok(Self::Open(socket)) };
-        let facts = (flow == holders.first()).then(|| socket.facts());
+        let facts = (flow == holders.first()).then(|| Box::new(socket.facts()));
         let addresses = addresses(&socket);
         holders.give(flow, socket)?;
-        Ok(Self::Held(Box::new(HeldSocket { addresses, facts })))
+        Ok(Self::Held(HeldSocket { addresses, facts }))
     }
 
     /// Its own address and the other end's, once it is open.

@@ -5,6 +5,9 @@
 mod delivery;
 mod report;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, FlowErrorKind, SocketFacts, Substitution};
@@ -18,8 +21,8 @@ use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
-use pathscope_os::clock;
 use pathscope_os::sockets::{Socket, check_congestion_control};
+use pathscope_os::{Waker, clock};
 
 use crate::connect::settings;
 use crate::error::RunError;
@@ -36,6 +39,7 @@ use crate::records::lookout::{Senders, Watched};
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::{GroupState, Opened};
 use crate::session::intervals::Collector;
+use crate::threads;
 use crate::workers::placement::Means;
 use crate::workers::shares::Start;
 use crate::workers::worker::{Given, ReadyGroup, RunningWorker, Setting, Tells};
@@ -64,6 +68,34 @@ impl Leftover {
     pub fn close(self) {
         drop(self.sockets);
         self.holders.into_iter().for_each(Holders::close);
+    }
+
+    /// The same, but on a thread of its own where there are very many; `waker` is woken when all are closed.
+    pub fn close_beside(self, waker: &Waker) -> Option<Closing> {
+        if self.holders.is_empty() {
+            self.close();
+            return None;
+        }
+        let (closing, waker) = (Closing::default(), waker.clone());
+        let over = Arc::clone(&closing.0);
+        // Where there is no thread, all are closed as what is not run is dropped.
+        let close = move || {
+            self.close();
+            over.store(true, Ordering::Release);
+            waker.wake();
+        };
+        threads::spawn("closer", close).ok().map(|_| closing)
+    }
+}
+
+/// Sockets that are being closed.
+#[derive(Debug, Default)]
+pub(crate) struct Closing(Arc<AtomicBool>);
+
+impl Closing {
+    /// Whether all of them are closed.
+    pub fn is_over(&self) -> bool {
+        self.0.load(Ordering::Acquire)
     }
 }
 

@@ -67,7 +67,11 @@ impl GroupState {
         let mut states: Vec<_> = self.kept().filter_map(|(_, socket)| send_state(socket)).collect();
         let beyond = self.beyond();
         let held = self.holders.iter();
-        let ask = move |flow, socket: &Socket| send_state(socket).filter(|_| flow < beyond);
+        // Each answer is a system call, and others may be very many.
+        let ask = move |flow, socket: &Socket| {
+            let told = Some(socket).filter(|_| flow < beyond);
+            told.and_then(send_state)
+        };
         states.extend(held.flat_map(|holders| holders.ask(ask)));
         states
     }
@@ -76,8 +80,8 @@ impl GroupState {
     pub(super) fn retransmits(&self) -> Vec<(FlowId, u64)> {
         let beyond = self.beyond();
         let ask = move |flow: FlowId, socket: &Socket| {
-            let again = |socket| tcp_facts(socket).and_then(|tcp| tcp.retransmits);
-            Some((flow, again(socket).filter(|_| flow < beyond)?))
+            let told = Some(socket).filter(|_| flow < beyond)?;
+            Some((flow, tcp_facts(told)?.retransmits?))
         };
         let mut again: Vec<_> =
             self.kept().filter_map(|(flow, socket)| ask(*flow, socket)).collect();
@@ -103,7 +107,7 @@ impl GroupState {
             let flow = FlowId(self.group.first.0 + number);
             let mut addresses = socket.addresses();
             if let FlowSocket::Held(held) = &socket {
-                facts = facts.or_else(|| held.facts.clone());
+                facts = facts.or_else(|| held.facts.as_deref().cloned());
             }
             let socket = socket.open(asked)?;
             let is_asked = tells.status && (number as usize) < ASKED;
