@@ -25,6 +25,7 @@ mod portfolio;
 mod ports;
 mod presence;
 mod retransmits;
+mod scale;
 mod second_interface;
 mod standstill;
 mod threads;
