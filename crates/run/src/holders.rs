@@ -27,15 +27,20 @@ pub(crate) struct Holding {
 
 impl Holding {
     /// Gives each of these flows its socket.
-    pub fn equip<F: Machine>(&mut self, flows: &mut [(F, Vec<Socket>)]) -> Result<(), EngineError> {
+    pub fn equip<F: Machine>(
+        &mut self,
+        flows: impl Iterator<Item = F>,
+    ) -> Result<Vec<(F, Vec<Socket>)>, EngineError> {
         let mut held: HashMap<FlowId, Socket> = self.sockets.drain(..).collect();
-        for (flow, sockets) in flows {
-            let source = || io::Error::other(format!("{} found no room", self.lost));
+        let lost = self.lost;
+        let equip = |flow: F| {
+            let source = || io::Error::other(format!("{lost} found no room"));
             let what = "hold all connections in the table of descriptors of one thread";
             let socket = held.remove(&flow.id());
-            sockets.push(socket.ok_or_else(|| OsError::Call { what, source: source() })?);
-        }
-        Ok(())
+            let socket = socket.ok_or_else(|| OsError::Call { what, source: source() })?;
+            Ok((flow, vec![socket]))
+        };
+        flows.map(equip).collect()
     }
 }
 

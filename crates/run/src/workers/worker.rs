@@ -167,12 +167,13 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let ends_apart = setting.begin.conventions.end.has_halves();
         let in_halves = ends_apart && placement.is_in_halves(self.plan);
         let mut worker = self.worker::<F>(samples, (commands, succession), in_halves);
-        let Self { ready, plan, flows, given, number, cpu, together: _ } = self;
+        let Self { ready, plan, flows, given, number, cpu, together } = self;
         for (lane, socket) in given.lanes {
             // They join as soon as the flow has been started.
             remote.change_lane(LaneChange { flow: group.first, lane, socket: Some(socket) });
         }
-        let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
+        let (ours, engine, plan) = (plan, placement.engine, plan.clone());
+        let inbox = ready.inbox.clone();
         let outcome_of = move |finished| {
             WorkerOutcome::of(&plan, (setting.begin.role, group, setting.tells.rows), finished)
         };
@@ -187,10 +188,13 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 tell(catch_unwind(AssertUnwindSafe(outcome)).unwrap_or(Err(EngineError::Panicked)));
             });
         } else if let Some(holders) = ready.holders {
+            let (all, for_flows, together) = (flows.clone(), ours.clone(), together.clone());
             holders.run(&flows, move |holding| {
+                let begin = Begin { together: Some(&together), ..setting.begin };
+                let flow = |id| F::begin(&for_flows, FlowId(id), &begin);
                 let run = || {
                     cpu.map_or(Ok(()), cpus::pin_thread)?;
-                    holding.equip(&mut worker.flows)?;
+                    worker.flows = holding.equip(all.map(flow))?;
                     Ok(outcome_of(F::run(OnEngine { engine, worker }, in_halves)?))
                 };
                 let mut outcome =
@@ -230,6 +234,8 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let mut sockets = std::mem::take(&mut self.given.sockets).into_iter();
         let flow =
             |id: u32| (F::begin(plan, FlowId(id), &begin), sockets.next().into_iter().collect());
+        // Very many are made where they run: the session has to be heard of meanwhile.
+        let here = if ready.holders.is_some() { 0..0 } else { self.flows.clone() };
         let Receives { batches, stamps, .. } = plan.receives();
         let (told, notices, role) = (plan.clone(), ready.inbox.clone(), begin.role);
         let (ledger, tells) = (ready.ledger.clone(), setting.tells);
@@ -288,7 +294,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
             });
         };
         Worker {
-            flows: self.flows.clone().map(flow).collect(),
+            flows: here.map(flow).collect(),
             shared: F::shared(plan, &begin, samples),
             terms: Terms {
                 transport,
