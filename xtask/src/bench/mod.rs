@@ -4,7 +4,8 @@
 //! order, since a shared machine's speed wanders by tens of percent within minutes. Both ends are
 //! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
 //! tool cannot be told to do, it is not compared in. No number here says anything about a network.
-//! Beside that stand how punctual the lab's relay is and what a report of very many samples takes, which are no comparisons.
+//! Beside that stand how punctual the lab's relay is, what a report of very many samples takes and, where it is asked for, what very many
+//! connections take, which are no comparisons.
 
 mod bare;
 mod case;
@@ -15,6 +16,7 @@ mod outputs;
 mod reading;
 mod relay;
 mod report;
+mod scale;
 mod statistics;
 
 use std::path::{Path, PathBuf};
@@ -37,7 +39,8 @@ const PAIRS_FOR_A_CLAIM: usize = 15;
 /// What to compare, and how.
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
-    /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`, `report`
+    /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`, `report`;
+    /// `scale` only where it is named so
     #[arg(long)]
     case: Option<String>,
     /// Only these opponents
@@ -68,6 +71,9 @@ pub struct Arguments {
     /// The core that holds the client
     #[arg(long, default_value_t = 1)]
     client_core: usize,
+    /// Connections of the case `scale`
+    #[arg(long, default_value_t = 1_000_000)]
+    connections: u64,
     /// Write the figures, those of single runs too, as JSON to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -126,8 +132,20 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             }
         }
     }
+    let mut scaled = None;
+    // It takes most of a machine's memory: nobody is to meet it by chance.
+    if arguments.case.as_deref() == Some(scale::NAME) {
+        match scale::run(&conditions, arguments.connections) {
+            Ok(scale) => scaled = Some(scale),
+            Err(error) => {
+                complete = false;
+                say(format_args!("{}: failed to {error:#}", scale::NAME))?;
+            }
+        }
+    }
     if let Some(path) = &arguments.json {
-        let json = report::json(&comparisons, &relay, &readings, &conditions)?;
+        let readings = (relay.as_slice(), readings.as_slice(), scaled.as_ref());
+        let json = report::json(&comparisons, readings, &conditions)?;
         std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
     }
     Ok(complete)

@@ -10,6 +10,7 @@ use super::conditions::Conditions;
 use super::ends::Run;
 use super::reading::Reading;
 use super::relay::Repetition;
+use super::scale::Scale;
 use super::statistics::{RatioSummary, median};
 
 /// One case, one opponent, all pairs.
@@ -180,11 +181,10 @@ fn cpu_in_words(nanoseconds: Option<f64>) -> String {
 /// Everything as JSON.
 pub fn json(
     comparisons: &[Comparison],
-    relay: &[Repetition],
-    readings: &[Reading],
+    (relay, readings, scale): (&[Repetition], &[Reading], Option<&Scale>),
     conditions: &Conditions,
 ) -> Result<String> {
     let comparisons: Vec<Value> = comparisons.iter().map(Comparison::json).collect();
-    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay, "readings": readings });
+    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay, "readings": readings, "scale": scale });
     serde_json::to_string_pretty(&all).context("write the comparisons as JSON")
 }
