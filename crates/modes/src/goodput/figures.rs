@@ -33,6 +33,8 @@ group! {
     "failures.network": Count Lower at "failures.network", FAILURES, "failures of the system or the path";
     "failures.protocol": Count Lower at "failures.protocol", FAILURES, "failures of the rules, or of ends that do not count the same";
     "failures.data": Count Lower at "failures.data", FAILURES, "failures by bytes that are not what they must be";
+    "errno.client": Count Lower at "errnos[].client", FAILURES, "connections that failed at the client by one error of the system";
+    "errno.server": Count Lower at "errnos[].server", FAILURES, "the same at the server";
     "failures.from" as "failures from": Duration Neither at "failure_times.from_ns", FAILURES, "begin of the first interval with a failure";
     "failures.until": Duration Neither at "failure_times.until_ns", FAILURES, "end of the last one";
     "failures.worst": Count Lower at "failure_times.worst", FAILURES, "failures in the interval that has most";

@@ -4,6 +4,7 @@ mod args;
 mod both_ends;
 mod checks;
 mod counted_window;
+mod errnos;
 mod errors;
 mod farewell;
 pub(crate) mod figures;
@@ -30,6 +31,7 @@ mod verdict;
 mod tests;
 
 pub use both_ends::disagreements;
+pub use errnos::ErrnoCounts;
 pub use flow::GoodputFlow;
 pub use pace::{Burst, Pace};
 pub use plan::{BufferRange, GoodputPlan};

@@ -7,7 +7,8 @@ use pathscope_core::record::FlowFacts;
 
 use super::figures::GROUP;
 use super::{
-    DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
+    DirectionSummary, ErrnoCounts, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport,
+    GoodputSummary,
 };
 use crate::end::EndedConnections;
 use crate::figure::{Amount, Cell, Group, PlainCell, Point, Unit, counts, notes};
@@ -54,7 +55,7 @@ impl Presents for GoodputPlan {
         let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
         let is_told = has_failures || detail == Detail::Everything;
         let connections = is_told.then(|| connections(client, server)).flatten();
-        connections.into_iter().chain(remotes(summary)).collect()
+        connections.into_iter().chain(errnos(summary)).chain(remotes(summary)).collect()
     }
 
     fn bars(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Vec<Bars> {
@@ -234,6 +235,19 @@ fn starved(summary: &GoodputSummary) -> Option<Figure> {
         (false, up) => GROUP.of(if up.is_some() { "up" } else { "down" }, "starved", all),
     };
     (all > 0).then(|| starved.with_note(note))
+}
+
+/// Of which errors of the system connections failed.
+fn errnos(summary: &GoodputSummary) -> Option<Table> {
+    let columns: [Cell<ErrnoCounts>; 3] = [
+        ("error", "", |counts| Value::Text(counts.errno.clone())),
+        ("client", "errno.client", |counts| Value::Count(counts.client)),
+        ("server", "errno.server", |counts| Value::Count(counts.server)),
+    ];
+    let rows = summary.errnos.iter();
+    let rows = rows.map(|counts| ("errno", Part::Entry(counts.errno.clone()), counts));
+    let is_told = !summary.errnos.is_empty();
+    is_told.then(|| GROUP.table("failures by error of the system", &columns, rows))
 }
 
 /// What became of connections by the server's address, where it has several.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GoodputPlan;
 use super::both_ends::{pairs, silent_disagreements};
+use super::errnos::ErrnoCounts;
 use crate::load::{FailureCounts, GoodputReport, NoFairness, RemoteCounts, Starved, Verify};
 use crate::results::Slice;
 
@@ -37,6 +38,9 @@ pub struct GoodputSummary {
     /// The same, by what they failed of. Where the ends saw different things, wrong data counts before a
     /// breach of protocol, and that before the network, since who finds wrong data resets the connection.
     pub failures: FailureCounts,
+    /// Those that failed by an error of the system, by its name, as each end saw it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errnos: Vec<ErrnoCounts>,
     /// Connections that the end of the run stopped before their transfer was whole.
     pub cut: u64,
     /// Connections that ended well at the client, and of which the server never said how they ended there.
@@ -115,6 +119,7 @@ impl GoodputSummary {
                 server.filter(|_| plan.is_up()).and_then(|server| server.spread.as_ref()),
                 client.spread.as_ref().filter(|_| plan.is_down()),
             ),
+            errnos: ErrnoCounts::of_both(client, server),
             remotes: client.remotes.clone(),
             ..ended
         }

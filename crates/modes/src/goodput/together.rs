@@ -1,6 +1,6 @@
 //! Goodput tests of several servers as one: what can be added up. Not what one of them came to, which is `summary`.
 
-use super::{DirectionSummary, GoodputSummary};
+use super::{DirectionSummary, ErrnoCounts, GoodputSummary};
 use crate::load::FailureCounts;
 use crate::sums::{add_fields, all_known};
 
@@ -24,6 +24,7 @@ pub(super) fn together(all: &[&GoodputSummary], is_shared: bool) -> GoodputSumma
             .filter(|_| is_shared)
             .map(|rates| rates.iter().sum()),
         retransmits: all_known(all.iter().map(|it| it.retransmits)).map(|all| all.iter().sum()),
+        errnos: ErrnoCounts::together(all.iter().flat_map(|it| &it.errnos)),
         remotes: all.iter().flat_map(|it| it.remotes.iter().cloned()).collect(),
         // Of the flows of one server beside each other, or of its time.
         starved: Vec::new(),

@@ -8,7 +8,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowFacts, TcpFacts};
 use pathscope_flow::Totals;
 
-use super::{GoodputReport, RemoteCounts};
+use super::{ErrnoCount, GoodputReport, RemoteCounts};
 use crate::times::{Passed, TimesDrawn};
 
 /// Connections below this number are told one by one; of others only their sums, and so many that failed.
@@ -98,6 +98,8 @@ impl Connections {
         report.sent_bytes += totals.sent;
         report.received_bytes += totals.received;
         failure.into_iter().for_each(|kind| report.failures.count(kind));
+        let errno = error.as_ref().and_then(|error| error.errno.as_deref());
+        errno.into_iter().for_each(|errno| ErrnoCount::count(&mut report.errnos, errno));
         match own_rate_bps {
             Some(rate) => report.rates.record(rate),
             None => report.rates.too_short += u64::from(is_replaced && totals.received > 0),
@@ -146,6 +148,8 @@ impl Connections {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::record::FlowErrorKind;
+
     use super::*;
 
     #[test]
@@ -162,5 +166,20 @@ mod tests {
         }
         let report = connections.report;
         assert_eq!((report.rates.too_short, report.rates.flows, report.completed), (1, 1, 3));
+    }
+
+    #[test]
+    fn failures_are_counted_by_the_error_that_they_are_of() {
+        let mut connections = Connections::default();
+        for (flow, errno) in [(0, Some("EPIPE")), (1, None), (2, Some("EIO")), (3, Some("EPIPE"))] {
+            let kind = FlowErrorKind::Network;
+            let error = FlowError { kind, text: String::new(), errno: errno.map(str::to_owned) };
+            let end =
+                ConnectionEnd { flow: FlowId(flow), error: Some(error), ..Default::default() };
+            connections.depart(end, [None, None], false, || None);
+        }
+        let counts = connections.report.errnos.iter().map(|it| (it.errno.as_str(), it.failed));
+        assert_eq!(counts.collect::<Vec<_>>(), [("EPIPE", 2), ("EIO", 1)]);
+        assert_eq!(connections.report.failures.network, 4);
     }
 }

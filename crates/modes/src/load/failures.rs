@@ -45,6 +45,26 @@ impl FailureCounts {
     }
 }
 
+/// How many connections failed by one error of the system, at one end.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct ErrnoCount {
+    /// Its name, such as `ECONNREFUSED`.
+    pub errno: String,
+    /// Connections.
+    pub failed: u64,
+}
+
+impl ErrnoCount {
+    /// Counts one more that failed by this error.
+    pub(crate) fn count(all: &mut Vec<Self>, errno: &str) {
+        match all.iter_mut().find(|count| count.errno == errno) {
+            Some(count) => count.failed = count.failed.saturating_add(1),
+            None => all.push(Self { errno: errno.to_owned(), failed: 1 }),
+        }
+    }
+}
+
 /// One direction of a connection of which less, or more, arrived than was sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Disagreement {

@@ -17,7 +17,7 @@ mod window;
 pub use acknowledged::Acknowledged;
 pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
-pub use failures::{Disagreement, FailureCounts, failure_of_both};
+pub use failures::{Disagreement, ErrnoCount, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{
     FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Starved,

@@ -6,7 +6,7 @@ use pathscope_core::sending::SendSamples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureCounts, RateSpread, RateSums, ReceiveWindow, RemoteCounts};
+use super::{ErrnoCount, FailureCounts, RateSpread, RateSums, ReceiveWindow, RemoteCounts};
 use crate::pattern::Corruption;
 use crate::times::ConnectionTimes;
 
@@ -33,6 +33,9 @@ pub struct GoodputReport {
     pub failed: u64,
     /// The same, by what they failed of.
     pub failures: FailureCounts,
+    /// Those that failed at this end by an error of the system, by its name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errnos: Vec<ErrnoCount>,
     /// Flows that the end of the run stopped before their transfer was whole; they count neither as
     /// completed nor as failed.
     pub cut: u64,
