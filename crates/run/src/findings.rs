@@ -15,6 +15,8 @@ findings! {
             "see the sentence for the reason: a full disk, a slow one, a reader that is gone";
         LaneLost: "lane_lost", "the server could not take a path's socket anew",
             "read why in the text: a limit of files or of memory, as a rule";
+        PortsUsedUp: "ports_used_up", "the client had no port left for connections that it was to make",
+            "close by a reset, after which nothing waits (--shutdown rude); more addresses of this end (--bind) or ports of the server's; a wider net.ipv4.ip_local_port_range; or fewer connections a second";
         ProbesElsewhere: "probes_elsewhere", "the latency probes beside a load went to a server of their own, since the load's has no place for them",
             "where the two are not at one host, read loaded latency as that of the way to the probes' server";
         SamplesDropped: "samples_dropped", "samples came faster than their file was written: some are not in it",

@@ -11,6 +11,7 @@ use super::both_ends::differ;
 use super::findings::GoodputCheck;
 use super::{GoodputPlan, GoodputReport, GoodputSummary, Shutdown, disagreements, errors};
 use crate::checks::{self, Unknown};
+use crate::end::EndFacts;
 use crate::load::Verify;
 use crate::results::Ends;
 
@@ -135,6 +136,16 @@ pub(super) fn failed_here(report: &GoodputReport) -> Option<String> {
     Some(told)
 }
 
+/// How often a queue of connections that wait was full at an end's machine, as its kernel counted it.
+pub(super) fn listen_queue_full(facts: EndFacts<'_>) -> Option<String> {
+    let full = facts.host?.protocols.get("TcpExt.ListenOverflows")?;
+    let times = counted(*full, "time");
+    Some(format!(
+        "a queue of connections that wait to be accepted was full {times} at the server's machine (TcpExt.ListenOverflows, of all its \
+         programs): what came then was dropped, and is sent again a second later or more"
+    ))
+}
+
 /// Which connection failed first, and of what: as the client knows it, else as the server does.
 fn first_failure(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
     ends.reports().flat_map(|end| &end.flows).find_map(|flow| {
@@ -192,6 +203,7 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::counters::HostCounters;
     use pathscope_core::quantity::Period;
     use pathscope_core::record::{FlowError, FlowFacts};
 
@@ -257,6 +269,20 @@ mod tests {
         assert_eq!(told(0, 1).as_deref(), Some("its connection failed: reset (ECONNRESET)"));
         let several = "2 of its 3 connections failed, the first: reset (ECONNRESET)";
         assert_eq!(told(1, 2).as_deref(), Some(several));
+    }
+
+    #[test]
+    fn a_queue_that_was_full_is_told_with_how_often() {
+        let told = |counted: &[(&str, u64)]| {
+            let protocols = counted.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+            let host = HostCounters { protocols, ..HostCounters::default() };
+            listen_queue_full(EndFacts { host: Some(&host), ..EndFacts::default() })
+        };
+        let full = told(&[("TcpExt.ListenOverflows", 1_234), ("TcpExt.ListenDrops", 2_000)]);
+        let full = full.expect("it was full");
+        assert!(full.contains("was full 1,234 times at the server's machine"), "{full}");
+        assert_eq!(told(&[("TcpExt.ListenDrops", 3)]), None, "they were dropped of something else");
+        assert_eq!(listen_queue_full(EndFacts::default()), None);
     }
 
     #[test]

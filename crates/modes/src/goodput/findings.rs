@@ -15,6 +15,14 @@ findings! {
     }
 }
 
+findings! {
+    /// What to mind.
+    pub(super) enum GoodputCaveat {
+        ListenQueueFull: "listen_queue_full", "a queue of connections that wait to be accepted was full at the server's machine while connections followed one another: what came then was dropped, and sent again a second later or more",
+            "fewer in the making at once (--connect-limit), or nothing else to do for the server's machine; a higher net.core.somaxconn where that is below 2,048, which a server of pathscope asks for";
+    }
+}
+
 /// What its verdicts can name.
 pub(super) const LIMITS: &[Limit] = &[
     Limit::ConfiguredRate,

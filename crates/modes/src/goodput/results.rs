@@ -1,10 +1,10 @@
 //! What the ends of a goodput test say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::record::{Check, FlowFacts, Limit, Verdict};
+use pathscope_core::record::{Caveat, Check, FlowFacts, Limit, Verdict};
 
 use super::figures::GROUP;
-use super::findings::{self, GoodputCheck};
+use super::findings::{self, GoodputCaveat, GoodputCheck};
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, together, verdict::verdict,
@@ -12,6 +12,7 @@ use super::{
 use crate::amounts::{Amounts, Moved};
 use crate::end::EndedConnections;
 use crate::figure::Group;
+use crate::finding::caveats;
 use crate::load::Verify;
 use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 use crate::times::ConnectionTimes;
@@ -23,6 +24,7 @@ impl Results for GoodputPlan {
 
     const FIGURES: &'static [Group] = &[GROUP];
     const CHECKS: &'static [FindingDefinition] = GoodputCheck::ALL;
+    const CAVEATS: &'static [FindingDefinition] = GoodputCaveat::ALL;
     const LIMITS: &'static [Limit] = findings::LIMITS;
 
     fn has_moved(interval: &GoodputInterval) -> bool {
@@ -94,6 +96,13 @@ impl Results for GoodputPlan {
 
     fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         checks::checks(self, ends)
+    }
+
+    fn caveats(&self, _: &GoodputSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
+        // Those that do not follow others were made before anybody counted.
+        let server = ends.server.as_ref().filter(|_| self.replaces());
+        let overflows = server.and_then(|server| checks::listen_queue_full(server.facts));
+        caveats([(GoodputCaveat::ListenQueueFull, overflows)])
     }
 
     fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Option<Verdict> {

@@ -236,6 +236,12 @@ impl Ledger {
         error
     }
 
+    /// Connections that failed by this error of the system so far.
+    pub fn failed_of(&self, errno: &str) -> u64 {
+        let errnos = &lock(&self.0).connections.report.errnos;
+        errnos.iter().find(|count| count.errno == errno).map_or(0, |count| count.failed)
+    }
+
     /// All that is written down, once.
     pub fn take(&self) -> Connections {
         std::mem::take(&mut lock(&self.0).connections)

@@ -1,6 +1,7 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
 //! told, what they came to. The test as a whole is in `running`.
 
+mod ports;
 mod sockets;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,7 +16,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{Accumulator, EndReport, Plan};
 use pathscope_os::sockets::Socket;
-use pathscope_os::{OsError, cpus};
+use pathscope_os::{OsError, cpus, limits};
 
 use crate::connect::settings::buffer_cut;
 use crate::error::RunError;
@@ -269,6 +270,8 @@ impl GroupState {
             }
         }
         into.caveats.extend(self.room_caveat());
+        let without = self.ledger.failed_of(ports::NO_PORT);
+        into.caveats.extend((without > 0).then(|| ports::used_up(without, limits::local_ports())));
         // Not known of one, not known of all.
         let drops = self.socket_drops.iter().copied().reduce(|sum, more| Some(sum? + more?));
         let end = AtEnd {

@@ -37,4 +37,12 @@ fn ports_run_out_where_connections_are_closed_and_not_where_they_are_reset() {
     // A hundred ports, less those of two control connections.
     assert!(completed <= 98, "{}", graceful.said());
     assert_eq!(waiting(&stand, "b"), 0);
+    let document = graceful.document();
+    let measurement = only(&document);
+    let errnos = measurement.summary.goodput.iter().flat_map(|summary| &summary.errnos);
+    let errnos: Vec<_> = errnos.map(|it| (it.errno.as_str(), it.client, it.server)).collect();
+    assert_eq!(errnos, [("EADDRNOTAVAIL", failed, 0)]);
+    let caveat = measurement.caveats.iter().find(|caveat| caveat.name == "ports_used_up");
+    let text = caveat.map_or("", |caveat| caveat.text.as_str());
+    assert!(text.contains("it has 100 from each of its addresses (30000 to 30099)"), "{text}");
 }
