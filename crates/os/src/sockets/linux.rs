@@ -95,7 +95,8 @@ pub fn connect_tcp(
 
 pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
     let failed = |source| OsError::Connect { protocol: "TCP", address, source };
-    let socket = Socket::from(tcp(address).map_err(failed)?);
+    let kind = Type::STREAM.nonblocking();
+    let socket = Socket::from(open(address, kind, Protocol::TCP).map_err(failed)?);
     if let Some(bytes) = settings.segment_bytes {
         let set = SockRef::from(&socket).set_tcp_mss(bytes);
         set.map_err(OsError::call("set the largest segment (TCP_MAXSEG)"))?;
@@ -106,7 +107,6 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
         let _ = leave_port_to_connect(&socket);
     }
     bind(&socket, settings)?;
-    SockRef::from(&socket).set_nonblocking(true).map_err(failed)?;
     match rustix::net::connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
         Err(errno) => Err(failed(errno.into())),
@@ -114,14 +114,19 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
 }
 
 /// Where a socket stands before it connects.
-fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
-    let socket = SockRef::from(socket);
+fn bind(handle: &Socket, settings: &Settings) -> Result<(), OsError> {
+    let socket = SockRef::from(handle);
     if let Some(interface) = &settings.interface {
         bind_to_interface(&socket, interface)?;
     }
     let Some(local) = settings.local else { return Ok(()) };
     let failed = |source| OsError::Bind { address: local, source };
-    if local.port() != 0 {
+    if local.port() == 0 {
+        // A port that is chosen here is taken for whatever the other end is; when it connects, for that one alone. Where the kernel
+        // knows no such thing (before Linux 4.2), ports run out sooner.
+        let (level, name) = (libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+        let _ = set_number(&handle.0, level, name, 1);
+    } else {
         // It may have belonged to a connection that waits out its time.
         socket.set_reuse_address(true).map_err(failed)?;
     }
@@ -490,15 +495,24 @@ pub fn held_bytes(handle: &Handle) -> Option<u64> {
 const WORDS_WITHIN: libc::c_int = 1;
 
 pub fn await_first_words(handle: &Handle) -> io::Result<()> {
-    let seconds = WORDS_WITHIN;
+    set_number(handle, libc::IPPROTO_TCP, libc::TCP_DEFER_ACCEPT, WORDS_WITHIN)
+}
+
+/// Sets an option that is one number.
+fn set_number(
+    handle: &Handle,
+    level: libc::c_int,
+    name: libc::c_int,
+    number: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the descriptor is borrowed, hence open; the kernel reads `optlen` bytes, which is what the number has.
     let status = unsafe {
         libc::setsockopt(
             handle.as_fd().as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_DEFER_ACCEPT,
-            (&raw const seconds).cast(),
-            size_of_val(&seconds) as libc::socklen_t,
+            level,
+            name,
+            (&raw const number).cast(),
+            size_of_val(&number) as libc::socklen_t,
         )
     };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -536,4 +550,23 @@ pub fn reset(handle: &Handle) -> io::Result<()> {
     sockopt::set_socket_linger(handle, Some(Duration::ZERO))?;
     let disconnected = rustix::net::connect_unspec(handle);
     Ok(disconnected.or_else(|_| rustix::net::shutdown(handle, Shutdown::Both))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_this_end_takes_no_port_before_it_connects() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let local: SocketAddr = address.parse().expect("an address");
+            let socket = Socket::from(tcp(local).expect("a socket"));
+            let settings = Settings { local: Some(local), ..Settings::default() };
+            match bind(&socket, &settings) {
+                Ok(()) => assert_eq!(socket.local_addr().expect("it is bound"), local),
+                Err(error) if local.is_ipv6() => println!("*skipped*, because {error}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }
