@@ -1,7 +1,7 @@
 //! One TCP connection of a flow in the making: connected, and carried through what its peer says and makes of the answer, which
 //! is `peers`'. When the next is begun is `opener`'s.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -72,14 +72,10 @@ impl Handshake {
 
     /// Says what it is for, once it is connected.
     fn open(&mut self) -> Result<StreamProgress, RunError> {
-        if let Some(source) = self.stream.take_error().map_err(|error| self.broken(&error))? {
-            let address = self.server;
-            return Err(OsError::Connect { protocol: "TCP", address, source }.into());
-        }
         let opening = self.attaching.opening();
         // Empty send buffers have room for an opening. Where the other end speaks first there is none to send.
         let said = match opening.as_slice() {
-            [] => self.stream.peer_addr().map(drop),
+            [] => self.is_there(),
             opening => self.stream.write(opening).map(drop),
         };
         match said {
@@ -90,10 +86,20 @@ impl Handshake {
             {
                 return Ok(StreamProgress::Waiting);
             }
-            Err(error) => return Err(self.broken(&error)),
+            // What became of connecting is the first that a socket says.
+            Err(source) => {
+                let address = self.server;
+                return Err(OsError::Connect { protocol: "TCP", address, source }.into());
+            }
         }
         let is_unanswered = self.attaching.missing_bytes() == 0;
         Ok(if is_unanswered { StreamProgress::Attached } else { StreamProgress::Waiting })
+    }
+
+    /// Whether it is connected, and if it will not be, why.
+    fn is_there(&self) -> io::Result<()> {
+        self.stream.take_error()?.map_or(Ok(()), Err)?;
+        self.stream.peer_addr().map(drop)
     }
 
     /// Hears what is answered, and no byte of the flow's own.

@@ -72,6 +72,9 @@ const FAILURES_BORNE: u32 = 4;
 /// in some millions fails four times.
 const AGAIN_MOST: u32 = 3;
 
+/// So many connections are begun at the most before word is heard.
+const TURN: usize = 64;
+
 /// Connections in the making.
 struct Opener {
     orders: Orders,
@@ -138,20 +141,28 @@ impl Opener {
         self.is_stopped || clock::now() >= self.begin_until
     }
 
-    /// Begins as many connections as there is room for.
-    fn begin_all(&mut self) {
+    /// Whether there is room for another, and it is time for it.
+    fn may_begin(&self) -> bool {
         let limit = match self.orders.peer.known_by() {
             KnownBy::Seat | KnownBy::Nothing => u64::from(self.test.plan.connect_limit()),
             KnownBy::Arrival => 1,
         };
         let held = self.orders.holders.as_ref();
         let limit = held.map_or(limit, |_| limit.min(placement::made_at_once()));
-        while self.vacancies > 0
+        self.vacancies > 0
             && self.next < self.numbers()
             && (self.making.len() as u64) < limit
             && !self.begins_no_more()
             && clock::now() >= self.pause_until
-        {
+    }
+
+    /// Begins as many connections as there is room for, not too many in one turn.
+    fn begin_all(&mut self) {
+        // What comes of one at once is not waited for, and word is to be heard in between.
+        for _ in 0..TURN {
+            if !self.may_begin() {
+                return;
+            }
             let number = self.next;
             self.next += 1;
             self.vacancies -= 1;
@@ -174,15 +185,22 @@ impl Opener {
             let asks = (seat.flow, self.orders.attach_stream(seat));
             Handshake::begin(asks, server, settings, times_damaged)
         };
-        let making = match begin(&settings) {
+        let mut making = match begin(&settings) {
             Err(_) if may_differ => {
                 let elsewhere = local.map(|local| SocketAddr::new(local.ip(), 0));
                 begin(&Settings { local: elsewhere, ..settings })
             }
             made => made,
         }?;
-        self.poller.add(&making.stream, number.into(), Interest::BOTH)?;
-        self.making.enter(number.into(), making, clock::now());
+        // Where the other end is this machine, it is connected by now.
+        match making.go_on() {
+            Ok(StreamProgress::Waiting) => {
+                let awaited = if making.is_connected() { Interest::INPUT } else { Interest::BOTH };
+                self.poller.add(&making.stream, number.into(), awaited)?;
+                self.making.enter(number.into(), making, clock::now());
+            }
+            progress => self.settle(number, making, progress),
+        }
         Ok(())
     }
 
@@ -190,7 +208,9 @@ impl Opener {
         let now = clock::now();
         let pause = Some(self.pause_until).filter(|&until| until > now);
         let end = Some(self.begin_until).filter(|&end| !self.is_stopped && end != Tick::NEVER);
-        let until = [self.making.next_deadline(), end, pause].into_iter().flatten().min();
+        // Others that there is room for have their turn when word was heard.
+        let next = self.may_begin().then_some(now);
+        let until = [self.making.next_deadline(), end, pause, next].into_iter().flatten().min();
         Ok(self.poller.wait(ready, until.map(|until| until.since(now)))?)
     }
 
@@ -225,7 +245,19 @@ impl Opener {
             }
             return;
         }
-        let Some(making) = self.making.leave(number.into()) else { return };
+        if let Some(making) = self.making.leave(number.into()) {
+            let _ = self.poller.remove(&making.stream);
+            self.settle(number, making, progress);
+        }
+    }
+
+    /// A connection is made, or is not.
+    fn settle(
+        &mut self,
+        number: u32,
+        making: Handshake,
+        progress: Result<StreamProgress, RunError>,
+    ) {
         let begun = making.begun;
         let result = match progress {
             Ok(StreamProgress::Damaged) => self.make_again(number, making),
@@ -255,7 +287,6 @@ impl Opener {
         let (begun, connect_ns) = (Some(making.begun), making.connect_ns());
         let arrival = Arrival { begun, connect_ns, called: making.called(), ..Arrival::default() };
         let stream = making.stream;
-        let _ = self.poller.remove(&stream);
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
         self.orders.attached(self.orders.seat(number).flow, stream.into(), arrival);
         Ok(())
