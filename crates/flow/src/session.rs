@@ -88,6 +88,11 @@ pub trait Dialogue: Sized {
         false
     }
 
+    /// Whether the other end wants to hear what each connection came to here, and not only of those that failed.
+    fn peer_hears_ends(&self) -> bool {
+        false
+    }
+
     /// Whether the other end says on a flow's own path that it still wants its stream, and sends none that is not asked for.
     fn peer_consents(&self) -> bool {
         false

@@ -36,7 +36,8 @@ use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::resumption::{IntervalOffset, Resumption};
 use super::{
-    OtherEnd, PROTOCOL, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes,
+    EndsWanted, OtherEnd, PROTOCOL, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines,
+    wishes,
 };
 use crate::dialogue::{ClientDialogue, Renewals};
 use crate::{Moment, PeerError};
@@ -484,6 +485,10 @@ impl Dialogue for Client {
 
     fn peer_tells_failures(&self) -> bool {
         self.server.as_ref().is_some_and(OtherEnd::tells_failures)
+    }
+
+    fn peer_hears_ends(&self) -> bool {
+        wishes(self.server.as_ref()).ends == EndsWanted::All
     }
 
     fn peer_consents(&self) -> bool {

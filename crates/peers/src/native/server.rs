@@ -25,7 +25,9 @@ use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes};
+use super::{
+    EndsWanted, OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes,
+};
 use crate::dialogue::{Renewals, ServerDialogue, ServerSettings};
 use crate::limits::{self, Limits};
 use crate::{Moment, PeerError, Refusal};
@@ -467,6 +469,10 @@ impl Dialogue for Server {
 
     fn peer_tells_failures(&self) -> bool {
         self.client.as_ref().is_some_and(OtherEnd::tells_failures)
+    }
+
+    fn peer_hears_ends(&self) -> bool {
+        wishes(self.client.as_ref()).ends == EndsWanted::All
     }
 
     fn peer_consents(&self) -> bool {

@@ -14,8 +14,7 @@ impl<D: Talk> Driver<D> {
         let Some(test) = &mut self.test else { return };
         let (consents, is_kept) = (self.dialogue.peer_consents(), self.journal.is_kept());
         let tells = Tells {
-            // The server may want to hear of each, too.
-            departures: is_kept || self.role == Role::Client,
+            departures: is_kept || self.role == Role::Client && self.dialogue.peer_hears_ends(),
             rows: is_kept,
             status: self.journal.tells_status(),
             acknowledged: self.is_untold,
