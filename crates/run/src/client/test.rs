@@ -170,8 +170,9 @@ impl End for ClientEnd<'_, '_> {
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         for state in groups {
             let (peer, group, inbox) = (self.run.peer, state.group, inbox.clone());
-            let holders = state.holders.clone();
-            let orders = Orders { peer, server, credentials, cookie, group, holders, inbox };
+            let (way_in, holders) = (state.entrances.way_in(), state.holders.clone());
+            let orders =
+                Orders { peer, server, credentials, cookie, group, way_in, holders, inbox };
             let Opening { opener, paths, chosen } = attach::open_group(orders, test, destinations)?;
             (state.opener, state.paths) = (opener, paths);
             state.placement.substitutions.extend(chosen);

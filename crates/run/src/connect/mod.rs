@@ -24,6 +24,7 @@ use pathscope_peers::registry::{PeerKind, StreamAttaching};
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::workers::entrances::WayIn;
 
 /// Flows of a group that are to get their sockets at the client.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub(crate) struct Orders {
     /// What each says, where they are known by that.
     pub cookie: Option<Cookie>,
     pub group: Group,
+    /// Where those come in that follow others.
+    pub way_in: WayIn,
     /// Who holds their sockets, where not every table has room for them.
     pub holders: Option<Holders>,
     /// Where each socket arrives as word, or else why not.
@@ -58,6 +61,10 @@ impl Orders {
     /// A flow has its socket.
     fn attached(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
         let group = self.group.id;
+        let (socket, arrival) = match self.way_in.admit(flow, socket, arrival) {
+            Ok(()) => return,
+            Err(left) => left,
+        };
         self.inbox.post(match FlowSocket::of(flow, socket, self.holders.as_ref()) {
             Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
             Err(error) => SessionMessage::AttachFailed(error),

@@ -275,7 +275,9 @@ impl End for ServerEnd<'_> {
         let RunningTest { test, groups, sockets: (credentials, _), .. } = &*running;
         self.account.test_begins(test.plan.name());
         let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
-        self.admission.sessions.hold(*credentials, held.collect());
+        let follow = groups.iter().find(|state| state.group.replaces());
+        let way_in = follow.map(|state| (state.group.id, state.entrances.way_in()));
+        self.admission.sessions.hold(*credentials, held.collect(), way_in);
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let told = (self.served_as)(test).unwrap_or_else(|| test.plan.subtitle());
         self.log.on_stranger(self.admission.from, &told);

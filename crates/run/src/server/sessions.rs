@@ -34,6 +34,7 @@ use crate::holders::Holders;
 use crate::messages::attendance::{Arrival, Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads::lock;
+use crate::workers::entrances::WayIn;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
@@ -169,6 +170,8 @@ struct Expected {
     inbox: Inbox,
     /// Who holds the sockets of these groups.
     holders: Vec<(GroupId, Holders)>,
+    /// Where the flows of this group come in that follow others.
+    way_in: Option<(GroupId, WayIn)>,
     /// How many connections that follow one another are there.
     attendance: Option<(GroupId, Attendance)>,
     /// Who sits where, of datagram flows.
@@ -183,8 +186,18 @@ pub(super) struct SeatRequest {
     pub from: SocketAddr,
 }
 
-/// What a connection gets that has its seat: where its session hears of it, how it is set, and its place.
-type Claimed = (Inbox, sockets::Settings, Option<Attended>, Option<Holders>);
+/// What a connection gets that has its seat.
+struct Claimed {
+    /// Where its session hears of it.
+    inbox: Inbox,
+    /// How it is set.
+    settings: sockets::Settings,
+    /// Its place among those that follow others.
+    attended: Option<Attended>,
+    /// Where it comes in, if it is one of those.
+    way_in: WayIn,
+    holders: Option<Holders>,
+}
 
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
@@ -243,6 +256,7 @@ impl Sessions {
             test: test.clone(),
             inbox,
             holders: Vec::new(),
+            way_in: None,
             lanes: HashMap::new(),
         };
         let mut state = lock(&self.state);
@@ -254,10 +268,16 @@ impl Sessions {
         Ok(())
     }
 
-    /// The sockets of these groups are handed to whoever holds them. Nobody has come yet: the client has not been told that its test may run.
-    pub fn hold(&self, credentials: Credentials, holders: Vec<(GroupId, Holders)>) {
+    /// The sockets of these groups are handed to whoever holds them, and of this one those that follow others come in there. Nobody has
+    /// come yet: the client has not been told that its test may run.
+    pub fn hold(
+        &self,
+        credentials: Credentials,
+        holders: Vec<(GroupId, Holders)>,
+        way_in: Option<(GroupId, WayIn)>,
+    ) {
         if let Some(expected) = lock(&self.state).tests.get_mut(&credentials.token) {
-            expected.holders = holders;
+            (expected.holders, expected.way_in) = (holders, way_in);
         }
     }
 
@@ -282,19 +302,25 @@ impl Sessions {
         // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let reply = claim.reply(decided);
         let told = stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false));
-        let (Ok((inbox, settings, attended, holders)), Ok(())) = (claimed, told) else {
-            return None;
-        };
-        let socket = Socket::from(stream);
-        let set = socket.apply(&settings).map_err(RunError::from);
-        let held = set.and_then(|()| FlowSocket::of(seat.flow, socket, holders.as_ref()));
-        inbox.post(match held {
-            Ok(socket) => SessionMessage::Attached {
-                group: seat.group,
-                flow: seat.flow,
-                socket,
-                arrival: Arrival { attended, ..Arrival::default() },
+        let (Ok(claimed), Ok(())) = (claimed, told) else { return None };
+        let Claimed { inbox, settings, attended, way_in, holders } = claimed;
+        let (Seat { group, flow, .. }, socket) = (seat, Socket::from(stream));
+        let arrival = Arrival { attended, ..Arrival::default() };
+        // As it was accepted it is set so as is usual.
+        let is_usual = settings == sockets::Settings::default();
+        let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
+        let (socket, arrival) = match set {
+            Ok(()) => match way_in.admit(flow, socket, arrival) {
+                Ok(()) => return None,
+                Err(left) => left,
             },
+            Err(error) => {
+                inbox.post(SessionMessage::AttachFailed(error.into()));
+                return None;
+            }
+        };
+        inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
+            Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
             Err(error) => SessionMessage::AttachFailed(error),
         });
         None
@@ -322,7 +348,9 @@ impl Sessions {
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
         let mut holders = expected.holders.iter().filter(|(group, _)| *group == seat.group);
         let holders = holders.next().map(|(_, holders)| holders.clone());
-        Ok((expected.inbox.clone(), settings, attended, holders))
+        let way_in = expected.way_in.as_ref().filter(|(group, _)| *group == seat.group);
+        let way_in = way_in.map_or_else(WayIn::default, |(_, way_in)| way_in.clone());
+        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended, way_in, holders })
     }
 
     /// A proven address asks for a seat. What it is to be told.

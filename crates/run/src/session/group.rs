@@ -4,7 +4,7 @@
 mod ports;
 mod sockets;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pathscope_core::Tick;
@@ -24,17 +24,14 @@ use crate::findings::RunCaveat;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::FlowSocket;
-use crate::messages::outcome::{WorkerOutcome, addresses};
+use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
+use crate::workers::entrances::Entrances;
 use crate::workers::placement::{self, Held, Means, Placement};
-use crate::workers::worker::RunningWorker;
 
 pub(crate) use self::sockets::Opened;
-
-/// Flows to come of which the other end may have said that they failed there; of more that is not remembered.
-const FAILED_AHEAD: usize = 1_024;
 
 /// A group before, while and after it runs.
 pub(crate) struct GroupState {
@@ -68,14 +65,8 @@ pub(crate) struct GroupState {
     pub ledger: Ledger,
     /// At the client: what opens connections that follow others.
     pub opener: Option<OpenerRemote>,
-    /// Of flows that are replaced, those that the other end stopped before their time: word of them may
-    /// come before their connections.
-    totals: HashMap<FlowId, u64>,
-    /// The same of those that failed at the other end before their time.
-    failed_there: HashSet<FlowId>,
-    /// The last of those that followed others.
-    newest: Option<FlowId>,
-    is_stopped: bool,
+    /// Where flows come in that follow others.
+    pub entrances: Entrances,
     has_lanes: bool,
 }
 
@@ -103,6 +94,9 @@ impl GroupState {
             placement.spread_over_tables(&*job, group.flows, role);
         }
         let accumulator = job.accumulator(role);
+        let ledger = Ledger::default();
+        // Those that follow others send as the first of them does.
+        let entrances = Entrances::new(ledger.clone(), job.sends_on(role, group.first));
         Ok(Self {
             group,
             is_probe: test.is_probe(group.id),
@@ -120,12 +114,9 @@ impl GroupState {
             socket_drops: Vec::new(),
             stamps: None,
             error: None,
-            ledger: Ledger::default(),
+            ledger,
             opener: None,
-            totals: HashMap::new(),
-            failed_there: HashSet::new(),
-            newest: None,
-            is_stopped: false,
+            entrances,
             has_lanes: false,
         })
     }
@@ -174,53 +165,21 @@ impl GroupState {
         !std::mem::replace(&mut self.has_lanes, true)
     }
 
-    /// Takes in a flow that follows another, at the worker that has the fewest.
-    pub fn admit(
-        &mut self,
-        flow: FlowId,
-        (socket, arrival): (Socket, Arrival),
-        workers: &[RunningWorker],
-    ) {
-        if !self.group.replaces() || !self.group.holds(flow) {
-            return;
-        }
-        let ours = workers.iter().filter(|worker| worker.group == self.group.id);
-        let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
-        let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, addresses(&socket), arrival);
-        self.watch(flow);
-        worker.admit(flow, socket);
-        self.newest = self.newest.max(Some(flow));
-        // What was said to all of them, or of this one, before it was here.
-        if self.is_stopped {
-            worker.remote.tell(Some(flow), Event::Stop);
-        }
-        if let Some(&total) = self.totals.get(&flow) {
-            worker.remote.tell(Some(flow), Event::PeerTotal(total));
-        }
-        if self.failed_there.remove(&flow) {
-            worker.remote.tell(Some(flow), Event::PeerFailed);
+    /// Takes in a flow that follows another.
+    pub fn admit(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
+        if self.group.replaces() && self.group.holds(flow) {
+            self.entrances.admit(flow, socket, arrival);
         }
     }
 
     /// Remembers what flows that are still to come have to be told.
-    pub fn note(&mut self, flow: Option<FlowId>, event: Event) {
+    pub fn note(&self, flow: Option<FlowId>, event: Event) {
         if !self.group.replaces() {
             return;
         }
-        match (flow, event) {
-            (Some(flow), Event::PeerTotal(total)) => drop(self.totals.insert(flow, total)),
-            (Some(flow), Event::PeerFailed) => {
-                let is_to_come = self.newest.is_none_or(|newest| flow > newest);
-                if is_to_come && self.failed_there.len() < FAILED_AHEAD {
-                    self.failed_there.insert(flow);
-                }
-            }
-            (None, Event::Stop) => {
-                self.is_stopped = true;
-                self.opener.iter().for_each(|opener| opener.tell(Told::Stop));
-            }
-            _ => {}
+        self.entrances.note(flow, event);
+        if (flow, event) == (None, Event::Stop) {
+            self.opener.iter().for_each(|opener| opener.tell(Told::Stop));
         }
     }
 

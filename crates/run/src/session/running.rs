@@ -203,7 +203,7 @@ impl RunningTest {
 
     /// Flows that are there, of those that follow one another.
     pub fn present(&self) -> u32 {
-        self.workers.iter().filter_map(RunningWorker::present).sum()
+        self.groups.iter().map(|state| state.entrances.present()).sum()
     }
 
     /// The group of this number.
@@ -246,7 +246,7 @@ impl RunningTest {
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return false };
         match socket {
             socket if self.started.is_none() => return state.seat(flow, socket, arrival),
-            FlowSocket::Open(socket) => state.admit(flow, (socket, arrival), &self.workers),
+            FlowSocket::Open(socket) => state.admit(flow, socket, arrival),
             // Those that follow others are never held elsewhere.
             FlowSocket::Promised { .. } | FlowSocket::Held(_) => {}
         }
@@ -305,15 +305,26 @@ impl RunningTest {
                 self.early.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
             }
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
-            let holders = state.holders.as_ref();
-            let ready =
-                ReadyGroup { group, placement, shared, holders, ledger, opener, setting, inbox };
+            let (entrances, holders) = (&state.entrances, state.holders.as_ref());
+            let ready = ReadyGroup {
+                group,
+                placement,
+                shared,
+                holders,
+                ledger,
+                entrances,
+                opener,
+                setting,
+                inbox,
+            };
             let given = Given { sockets, lanes };
             let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, given, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
+            // What is written down of each is the session's to write.
+            state.entrances.open(!tells.rows);
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());
@@ -370,12 +381,9 @@ impl RunningTest {
     }
 
     /// No flow of this group, or of any, comes any more.
-    pub fn close_entrances(&mut self, group: Option<GroupId>) {
-        for worker in &mut self.workers {
-            if group.is_none_or(|group| group == worker.group) {
-                worker.close_entrance();
-            }
-        }
+    pub fn close_entrances(&self, group: Option<GroupId>) {
+        let closes = |state: &&GroupState| group.is_none_or(|group| group == state.group.id);
+        self.groups.iter().filter(closes).for_each(|state| state.entrances.close());
     }
 
     /// Whether flows are replaced as they end.

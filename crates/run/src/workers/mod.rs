@@ -1,5 +1,7 @@
-//! The threads that run flows: how many, on which engine and processor, which flows each has, and what they leave.
+//! The threads that run flows: how many, on which engine and processor, which flows each has, where
+//! those come in that follow others, and what they leave.
 
+pub(crate) mod entrances;
 pub(crate) mod placement;
 pub(crate) mod shares;
 mod sharing;

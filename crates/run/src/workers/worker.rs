@@ -15,8 +15,8 @@ use pathscope_core::journal::KernelView;
 use pathscope_core::quantity::Period;
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{
-    Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
-    Outbox, Remote, SharedThread, Sockets, Succession as EngineSuccession, Terms, Worker, registry,
+    EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice, Outbox,
+    Remote, SharedThread, Sockets, Succession as EngineSuccession, Terms, Worker, registry,
     room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
@@ -36,6 +36,7 @@ use crate::messages::replacements::{OpenerRemote, Told};
 use crate::records::journal::ASKED;
 use crate::records::ledger::Ledger;
 use crate::threads;
+use crate::workers::entrances::{Entrance, Entrances};
 use crate::workers::placement::Placement;
 
 /// What all workers of a test have in common.
@@ -62,14 +63,6 @@ pub(crate) struct Tells {
     pub acknowledged: bool,
 }
 
-/// Where flows come in that replace others.
-struct Entrance {
-    /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
-    take_in: Box<dyn Fn(FlowId, Socket) + Send>,
-    /// Flows that came and have not gone.
-    present: Arc<AtomicU32>,
-}
-
 /// A worker that runs, as its session sees it.
 pub(crate) struct RunningWorker {
     pub group: GroupId,
@@ -78,31 +71,8 @@ pub(crate) struct RunningWorker {
     pub reports: u8,
     /// How it is told.
     pub remote: Remote,
-    entrance: Option<Entrance>,
     /// Whether it has said that it has ended.
     pub is_over: bool,
-}
-
-impl RunningWorker {
-    /// Takes a flow in.
-    pub fn admit(&self, flow: FlowId, socket: Socket) {
-        let Some(entrance) = &self.entrance else { return };
-        entrance.present.fetch_add(1, Ordering::Relaxed);
-        (entrance.take_in)(flow, socket);
-        self.remote.send(Command::Admit);
-    }
-
-    /// How many flows it has, where they are replaced.
-    pub fn present(&self) -> Option<u32> {
-        self.entrance.as_ref().map(|entrance| entrance.present.load(Ordering::Relaxed))
-    }
-
-    /// No flow comes in any more.
-    pub fn close_entrance(&mut self) {
-        if self.entrance.take().is_some() {
-            self.remote.send(Command::Admit);
-        }
-    }
 }
 
 /// The most that a worker which runs flows of a plan receives at once: what it has room for.
@@ -121,7 +91,9 @@ pub(crate) struct ReadyGroup<'a> {
     pub holders: Option<&'a Holders>,
     /// Where its flows are written down as they end, where they are replaced.
     pub ledger: &'a Ledger,
-    /// At the client: who opens the next of those.
+    /// Where the next of those come in.
+    pub entrances: &'a Entrances,
+    /// At the client: who opens them.
     pub opener: Option<&'a OpenerRemote>,
     pub setting: Setting,
     pub inbox: &'a Inbox,
@@ -161,8 +133,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
             (None, Some(commands)) => commands,
             (None, None) => worker_inbox()?,
         };
-        let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
-        let (entrance, succession) = succession.unzip();
+        let succession = self.ready.group.replaces().then(|| self.succeed::<F>(&remote));
         let &ReadyGroup { group, placement, setting, .. } = self.ready;
         let ends_apart = setting.begin.conventions.end.has_halves();
         let in_halves = ends_apart && placement.is_in_halves(self.plan);
@@ -217,7 +188,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         }
         let reports = if in_halves { 2 } else { 1 };
         let (group, is_over) = (group.id, false);
-        Ok(RunningWorker { group, flows, reports, remote, entrance, is_over })
+        Ok(RunningWorker { group, flows, reports, remote, is_over })
     }
 
     /// What its engine is given.
@@ -312,8 +283,8 @@ impl<M: InDocuments> NewWorker<'_, M> {
         }
     }
 
-    /// For flows that are replaced: where they come in, and who hears as they go.
-    fn succeed<F: Flow<M>>(&self) -> (Entrance, EngineSuccession<F>) {
+    /// For flows that are replaced: they come in at an entrance of the group's, and it is heard as they go.
+    fn succeed<F: Flow<M>>(&self, remote: &Remote) -> EngineSuccession<F> {
         let (sender, successors) = channel();
         let (setting, for_new) = (self.ready.setting, self.plan.clone());
         let take_in = move |flow, socket| {
@@ -322,7 +293,9 @@ impl<M: InDocuments> NewWorker<'_, M> {
             let _ = sender.send((machine, vec![socket]));
         };
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
-        let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
+        let (take_in, remote) = (Box::new(take_in), remote.clone());
+        let entrance = Entrance { take_in, present: Arc::clone(&present), remote };
+        self.ready.entrances.add(entrance);
         let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
@@ -343,7 +316,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
             present.fetch_sub(1, Ordering::Relaxed);
             opener.iter().for_each(|opener| opener.tell(Told::Vacancy(flow.id())));
         };
-        (entrance, EngineSuccession { successors, departed: Box::new(departed) })
+        EngineSuccession { successors, departed: Box::new(departed) }
     }
 }
 

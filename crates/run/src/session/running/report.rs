@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::counters::HostCounters;
-use pathscope_core::stats::LatencyFigures;
+use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use pathscope_modes::registry::EndReport;
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
@@ -13,6 +13,7 @@ use super::{Early, RunningTest};
 use crate::records::lookout::Watched;
 use crate::records::names::FlowNames;
 use crate::records::samples::SampleWriter;
+use crate::session::group::GroupState;
 
 /// What the machine had done at a time.
 pub(super) struct Moment {
@@ -51,7 +52,8 @@ impl RunningTest {
         let moved_bytes = self.test.plan.moved_bytes_of(&report);
         report.cpu_per_gigabyte_ns = moved_bytes.and_then(|bytes| report.cpu_per_gigabyte(bytes));
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
-        report.connect = self.connects.take().map(|connects| LatencyFigures::of(&connects));
+        let connects = connects_of(self.connects.take(), &self.groups);
+        report.connect = connects.map(|connects| LatencyFigures::of(&connects));
         // Of processors what they had done when the last flow was over: nothing of what follows is a flow's.
         let end = self.ended.take().unwrap_or_else(|| Moment::now(start.at));
         let of_flows = end.counters.since(&start.counters);
@@ -64,4 +66,17 @@ impl RunningTest {
         report.stood_still = self.program.take().as_ref().and_then(Watched::stood_still);
         Some(report)
     }
+}
+
+/// How long the plan's connections took to be made, those included that came past the session's thread.
+fn connects_of(
+    own: Option<Box<LatencyHistogram>>,
+    groups: &[GroupState],
+) -> Option<Box<LatencyHistogram>> {
+    let load = groups.iter().filter(|state| !state.is_probe);
+    let followed = load.filter_map(|state| state.entrances.take_connects());
+    own.into_iter().chain(followed).reduce(|mut all, more| {
+        all.merge(&more);
+        all
+    })
 }

@@ -1,0 +1,255 @@
+//! Where flows come in that follow others. Whoever makes or accepts a connection hands it to a worker here, without the session's
+//! thread in between, unless somebody there has to hear of each. Not here: who may come, and how many at a time.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use pathscope_core::id::FlowId;
+use pathscope_core::stats::LatencyHistogram;
+use pathscope_engines::{Command, Remote};
+use pathscope_flow::Event;
+use pathscope_os::sockets::Socket;
+
+use crate::messages::attendance::Arrival;
+use crate::messages::outcome::addresses;
+use crate::records::ledger::Ledger;
+use crate::threads::lock;
+
+/// Flows to come of which the other end may have said that they failed there; of more that is not remembered.
+const FAILED_AHEAD: usize = 1_024;
+
+/// That of one worker.
+pub(crate) struct Entrance {
+    /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
+    pub take_in: Box<dyn Fn(FlowId, Socket) + Send>,
+    /// Flows that came and have not gone.
+    pub present: Arc<AtomicU32>,
+    /// How the worker is told.
+    pub remote: Remote,
+}
+
+impl Entrance {
+    fn present(&self) -> u32 {
+        self.present.load(Ordering::Relaxed)
+    }
+}
+
+/// Those of a group. They are its session's: when that is gone, nobody gets in. Each call locks, once a connection.
+pub(crate) struct Entrances(Arc<Mutex<Hall>>);
+
+/// The way to them for who makes or accepts connections. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WayIn(Weak<Mutex<Hall>>);
+
+struct Hall {
+    /// Where flows are written down.
+    ledger: Ledger,
+    /// Whether this end sends on them, and what it sends is looked at.
+    watches: bool,
+    open: Vec<Entrance>,
+    /// Whether they come past the session's thread.
+    is_direct: bool,
+    /// How long connections took to be made, of those that did.
+    connects: Option<Box<LatencyHistogram>>,
+    ahead: Ahead,
+}
+
+/// What flows that are still to come have to be told: word of them may come before their connections.
+#[derive(Default)]
+struct Ahead {
+    /// Of those that the other end stopped before their time.
+    totals: HashMap<FlowId, u64>,
+    /// Those that failed at the other end before their time.
+    failed_there: HashSet<FlowId>,
+    /// The last that came.
+    newest: Option<FlowId>,
+    is_stopped: bool,
+}
+
+impl Entrances {
+    /// None yet. Flows are written down in `ledger`; `watches`: this end sends on them.
+    pub fn new(ledger: Ledger, watches: bool) -> Self {
+        let (open, is_direct, connects) = (Vec::new(), false, None);
+        let ahead = Ahead::default();
+        let hall = Hall { ledger, watches, open, is_direct, connects, ahead };
+        Self(Arc::new(Mutex::new(hall)))
+    }
+
+    /// The way to them.
+    pub fn way_in(&self) -> WayIn {
+        WayIn(Arc::downgrade(&self.0))
+    }
+
+    /// A worker has started.
+    pub fn add(&self, entrance: Entrance) {
+        lock(&self.0).open.push(entrance);
+    }
+
+    /// All workers have. `is_direct`: the session's thread need not hear of each flow.
+    pub fn open(&self, is_direct: bool) {
+        lock(&self.0).is_direct = is_direct;
+    }
+
+    /// No flow comes in any more.
+    pub fn close(&self) {
+        for Entrance { take_in, remote, .. } in std::mem::take(&mut lock(&self.0).open) {
+            drop(take_in);
+            remote.send(Command::Admit);
+        }
+    }
+
+    /// How many flows are there.
+    pub fn present(&self) -> u32 {
+        lock(&self.0).open.iter().map(Entrance::present).sum()
+    }
+
+    /// Takes a flow in. One that comes when no flow does any more is closed.
+    pub fn admit(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
+        lock(&self.0).admit(flow, socket, arrival);
+    }
+
+    /// Remembers what flows that are still to come have to be told. Who tells those that are there does so afterwards: one that comes
+    /// meanwhile may hear it twice.
+    pub fn note(&self, flow: Option<FlowId>, event: Event) {
+        lock(&self.0).ahead.note(flow, event);
+    }
+
+    /// How long connections took to be made that came past the session's thread; once.
+    pub fn take_connects(&self) -> Option<Box<LatencyHistogram>> {
+        lock(&self.0).connects.take()
+    }
+}
+
+impl WayIn {
+    /// Takes a flow in. It is given back where the session's thread has to hear of it, and take it in.
+    pub fn admit(
+        &self,
+        flow: FlowId,
+        socket: Socket,
+        arrival: Arrival,
+    ) -> Result<(), (Socket, Arrival)> {
+        let Some(hall) = self.0.upgrade() else { return Err((socket, arrival)) };
+        let mut hall = lock(&hall);
+        // What the other end calls it is told.
+        if !hall.is_direct || hall.open.is_empty() || arrival.called.is_some() {
+            return Err((socket, arrival));
+        }
+        if let Some(took_ns) = arrival.connect_ns {
+            hall.connects.get_or_insert_default().record(took_ns);
+        }
+        hall.admit(flow, socket, arrival);
+        Ok(())
+    }
+}
+
+impl Hall {
+    /// At the worker that has the fewest.
+    fn admit(&mut self, flow: FlowId, socket: Socket, arrival: Arrival) {
+        let Some(entrance) = self.open.iter().min_by_key(|entrance| entrance.present()) else {
+            return;
+        };
+        self.ledger.begin(flow, addresses(&socket), arrival);
+        if self.watches {
+            self.ledger.watch(flow);
+        }
+        entrance.present.fetch_add(1, Ordering::Relaxed);
+        (entrance.take_in)(flow, socket);
+        entrance.remote.send(Command::Admit);
+        for event in self.ahead.came(flow) {
+            entrance.remote.tell(Some(flow), event);
+        }
+    }
+}
+
+impl Ahead {
+    fn note(&mut self, flow: Option<FlowId>, event: Event) {
+        match (flow, event) {
+            (Some(flow), Event::PeerTotal(total)) => drop(self.totals.insert(flow, total)),
+            (Some(flow), Event::PeerFailed) => {
+                let is_to_come = self.newest.is_none_or(|newest| flow > newest);
+                if is_to_come && self.failed_there.len() < FAILED_AHEAD {
+                    self.failed_there.insert(flow);
+                }
+            }
+            (None, Event::Stop) => self.is_stopped = true,
+            _ => {}
+        }
+    }
+
+    /// One has come: what was said to all of them, or of this one, before it was here.
+    fn came(&mut self, flow: FlowId) -> impl Iterator<Item = Event> + use<> {
+        self.newest = self.newest.max(Some(flow));
+        let stop = self.is_stopped.then_some(Event::Stop);
+        let total = self.totals.get(&flow).map(|&total| Event::PeerTotal(total));
+        let failed = self.failed_there.remove(&flow).then_some(Event::PeerFailed);
+        [stop, total, failed].into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::mpsc::{Receiver, channel};
+
+    use pathscope_engines::worker_inbox;
+
+    use super::*;
+
+    fn socket() -> Socket {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("it is bound");
+        TcpStream::connect(address).expect("it listens").into()
+    }
+
+    /// A worker's entrance, and which flows came there.
+    fn entrance(there: u32) -> (Entrance, Receiver<FlowId>) {
+        let (sender, came) = channel();
+        let take_in = move |flow, _| sender.send(flow).expect("somebody looks");
+        let (remote, _) = worker_inbox().expect("an inbox");
+        let present = Arc::new(AtomicU32::new(there));
+        (Entrance { take_in: Box::new(take_in), present, remote }, came)
+    }
+
+    fn arrival() -> Arrival {
+        Arrival { connect_ns: Some(7), ..Arrival::default() }
+    }
+
+    #[test]
+    fn a_flow_comes_past_the_session_only_where_that_need_not_hear_of_it() {
+        let entrances = Entrances::new(Ledger::default(), false);
+        let way_in = entrances.way_in();
+        let comes = |number, arrival| way_in.admit(FlowId(number), socket(), arrival).is_ok();
+        let (few, came_to_few) = entrance(1);
+        let (many, came_to_many) = entrance(2);
+        entrances.add(many);
+        entrances.add(few);
+        assert!(!comes(4, arrival()), "not all workers have started");
+        entrances.open(true);
+        assert!(comes(5, arrival()));
+        let named = Arrival { called: Some("it".to_owned()), ..arrival() };
+        assert!(!comes(6, named), "its name is told");
+        assert_eq!((came_to_few.try_recv(), entrances.present()), (Ok(FlowId(5)), 4));
+        assert!(came_to_many.try_recv().is_err());
+        assert_eq!(entrances.take_connects().map(|connects| connects.count()), Some(1));
+        entrances.close();
+        assert!(!comes(7, arrival()), "nobody comes any more");
+        assert!(came_to_few.recv().is_err(), "the worker sees that none will come");
+        drop(entrances);
+        assert!(!comes(8, arrival()), "its session is gone");
+    }
+
+    #[test]
+    fn a_flow_hears_what_was_said_of_it_before_it_came() {
+        let mut ahead = Ahead::default();
+        let told = |ahead: &mut Ahead, flow| ahead.came(FlowId(flow)).collect::<Vec<_>>();
+        ahead.note(Some(FlowId(3)), Event::PeerFailed);
+        ahead.note(Some(FlowId(4)), Event::PeerTotal(9));
+        assert_eq!(told(&mut ahead, 3), [Event::PeerFailed]);
+        ahead.note(Some(FlowId(3)), Event::PeerFailed);
+        assert!(told(&mut ahead, 3).is_empty(), "who has come was told then");
+        ahead.note(None, Event::Stop);
+        assert_eq!(told(&mut ahead, 4), [Event::Stop, Event::PeerTotal(9)]);
+    }
+}
