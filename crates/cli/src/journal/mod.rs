@@ -65,6 +65,8 @@ pub struct Kept {
     writer: Writer,
     /// When times of entries begin.
     began: Tick,
+    /// Whether anything of it is written, said or shown.
+    is_read: bool,
 }
 
 /// A file beside those that every command has.
@@ -128,15 +130,21 @@ pub fn keep(
     let console =
         (verbosity > Verbosity::Nothing).then(|| Console::new(verbosity, log_limit)).transpose();
     let console = console.map_err(Trouble::no_thread)?;
+    let is_said = console.is_some() || lines.is_some() || screen.is_some();
+    let is_read = is_said || !targets.is_empty();
     let shown = screen.unwrap_or_default();
     let writer = Writer::start(targets, (console, lines), shown).map_err(Trouble::no_thread)?;
-    Ok(Kept { writer, began })
+    Ok(Kept { writer, began, is_read })
 }
 
 impl Kept {
-    /// For whoever runs.
+    /// For whoever runs. Where nobody reads it, nothing is written down: that takes time for each connection, at both ends.
     pub fn journal(&self) -> Journal {
-        Journal::begin(self.writer.sink(), self.began)
+        if self.is_read {
+            Journal::begin(self.writer.sink(), self.began)
+        } else {
+            Journal::default()
+        }
     }
 
     /// Shows on a screen that this end begins. Entries that come from now on are shown there, too.
