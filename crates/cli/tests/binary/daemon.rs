@@ -1,8 +1,10 @@
 //! `--daemon`: started, told why not, and ended; the files it leaves.
 
 use std::fs;
+use std::net::TcpListener;
 use std::process::Command;
 
+use pathscope_core::record::Check;
 use pathscope_modes::document::{Document, OutcomeState};
 
 use crate::common::{Server, run};
@@ -133,4 +135,31 @@ fn in_the_foreground_a_log_holds_what_is_said_and_a_file_the_number_of_the_proce
     assert!(said.contains("127.0.0.1"), "{said}");
     let number = fs::read_to_string(&number).expect("a file");
     assert!(number.trim().parse::<u32>().is_ok_and(|number| number > 0), "{number}");
+}
+
+#[test]
+fn connections_that_neither_end_says_anything_of_are_counted_to_the_last() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let port = listener.local_addr().expect("it is bound").port().to_string();
+    // It has had no connection, and leaves its port at once.
+    drop(listener);
+    let words = ["server", "--listen", "127.0.0.1", "-p", &port, "--daemon", "--quiet"];
+    let server = InBackground::told(&run(&words).exits(0).stderr);
+    let host = format!("127.0.0.1:{port}");
+    let words = ["goodput", &host, "-c", "20", "--iterations", "50", "-n", "64", "--no-probe"];
+    for how in ["rude", "graceful"] {
+        let ran = run(&[&words[..], &["--shutdown", how, "--json", "--quiet"]].concat()).exits(0);
+        assert_eq!(ran.stderr, "");
+        let document = ran.document();
+        let measurement = &document.measurements[0];
+        let summary = measurement.summary.goodput.as_ref().expect("it is goodput");
+        assert_eq!((summary.completed, summary.attempted, summary.failed), (1_000, 1_000, 0));
+        assert!(measurement.checks.iter().all(Check::has_held), "{:?}", measurement.checks);
+        let connects = measurement.client.connect.as_ref().map(|connects| connects.count);
+        assert_eq!(connects, Some(1_000), "each took its time to be made");
+        let rows = measurement.client.goodput.as_ref().map(|end| &end.flows).expect("it reports");
+        assert!(rows.iter().all(|row| row.local.is_some() && row.remote.is_some()));
+    }
+    server.signal("TERM");
+    server.await_end();
 }
