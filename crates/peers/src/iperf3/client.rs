@@ -264,7 +264,7 @@ impl Client {
         if course.missing > 0 {
             return;
         }
-        course.moved(now);
+        course.begins(now);
         let receives = plans::receives(&course.test, Role::Client);
         let ends_at = plans::stated(&course.test).filter(|_| receives);
         self.ends_at = ends_at.map_or(Tick::NEVER, |duration| now.plus_nanos(duration.0));
@@ -294,6 +294,7 @@ impl Client {
     fn say_end(&mut self, now: Tick) {
         if self.stage == Stage::Running {
             self.say(states::TEST_END);
+            self.course.iter_mut().for_each(|course| course.ends(now));
             self.enter(Stage::Ending { is_awaited: false }, Some(deadlines::EXCHANGE), now);
         }
     }

@@ -37,6 +37,10 @@ pub(super) struct Course {
     pub is_stopped: bool,
     /// When nothing has moved for too long.
     pub quiet_at: Tick,
+    /// When this end's flows began.
+    began: Tick,
+    /// From then on until the word of the test's end.
+    pub lasted_ns: Option<u64>,
 }
 
 impl Course {
@@ -58,7 +62,20 @@ impl Course {
             report,
             is_stopped: false,
             quiet_at: Tick::NEVER,
+            began: Tick::ZERO,
+            lasted_ns: None,
         }
+    }
+
+    /// Its flows begin.
+    pub const fn begins(&mut self, now: Tick) {
+        self.began = now;
+        self.moved(now);
+    }
+
+    /// The word of its end is said, or has come.
+    pub const fn ends(&mut self, now: Tick) {
+        self.lasted_ns = Some(now.nanos_since(self.began));
     }
 
     /// Something moves, or might.

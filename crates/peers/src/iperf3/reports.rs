@@ -30,13 +30,23 @@ fn flow_at(place: u64) -> FlowId {
     FlowId(u32::try_from(place).unwrap_or(u32::MAX))
 }
 
+/// How long a test took for this end: until the word of its end, or to the last that came behind that. What was waited for then, in vain,
+/// is none of its time; but that nothing came for a while before is.
+fn end_of(course: &Course, report: &EndReport) -> u64 {
+    let streams = report.goodput.as_ref().map(|own| &own.window);
+    let window = streams.or(report.datagrams.as_ref().map(|own| &own.window));
+    let last_ns = window.and_then(|window| window.last_ns);
+    match course.lasted_ns {
+        Some(lasted_ns) => lasted_ns.max(last_ns.unwrap_or(0)).min(report.elapsed_ns),
+        None => report.elapsed_ns,
+    }
+}
+
 /// What an end says of its flows.
 pub(super) fn said(course: &Course, role: Role, report: &EndReport) -> Results {
     let &Course { ref test, omit, sent, .. } = course;
-    // What is waited for behind the last datagram is none of its time.
-    let last_ns = report.datagrams.as_ref().and_then(|own| own.window.last_ns);
-    let elapsed_ns = last_ns.unwrap_or(report.elapsed_ns);
-    let end_time = elapsed_ns.saturating_sub(omit * SECOND_NS) as f64 / SECOND_NS as f64;
+    let end_ns = end_of(course, report).saturating_sub(omit * SECOND_NS);
+    let end_time = end_ns as f64 / SECOND_NS as f64;
     let all = (0..streams(test)).map(|place| {
         let sends = sender(test, place) == role;
         let stream = Stream { id: id_of(place), end_time: Some(end_time), ..Stream::default() };
@@ -124,8 +134,15 @@ pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndRepor
     let mut known: Vec<_> = known.collect();
     known.sort_by_key(|&(flow, ..)| flow);
     known.dedup_by_key(|(flow, ..)| *flow);
-    let seconds = known.iter().filter_map(|(_, _, stream)| stream.end_time).fold(0.0, f64::max);
-    let length_ns = (seconds.clamp(0.0, 1e9) * SECOND_NS as f64) as u64;
+    let told = known.iter().filter_map(|(_, _, stream)| stream.end_time).reduce(f64::max);
+    let length_ns = told.map_or_else(
+        || {
+            // Before 3.2 nobody says it. It is the same test.
+            let own_ns = course.report.as_ref().map(|own| end_of(course, own));
+            own_ns.or(course.lasted_ns).unwrap_or(0).saturating_sub(omit * SECOND_NS)
+        },
+        |seconds| (seconds.clamp(0.0, 1e9) * SECOND_NS as f64) as u64,
+    );
     let elapsed_ns = length_ns.saturating_add(omit * SECOND_NS);
     let mut report = EndReport { elapsed_ns, ..EndReport::default() };
     let window = (omit * SECOND_NS, length_ns);

@@ -174,6 +174,7 @@ impl Server {
                 self.say(states::EXCHANGE_RESULTS);
                 // What sends stops; what receives goes on until it is known how much was sent.
                 tell_all(&mut self.outputs, &[Event::Stop]);
+                self.course.iter_mut().for_each(|course| course.ends(now));
                 self.enter(Stage::Ending, Some(deadlines::RESULTS), now);
                 Ok(())
             }
@@ -197,7 +198,7 @@ impl Server {
         if course.missing > 0 {
             return;
         }
-        course.moved(now);
+        course.begins(now);
         let longest = plans::stated(&course.test).unwrap_or(plans::longest(&self.settings));
         let within = Period(longest.0.saturating_add(deadlines::OVERTIME.0));
         self.outputs.push_back(Output::Send(vec![states::TEST_START, states::TEST_RUNNING]));

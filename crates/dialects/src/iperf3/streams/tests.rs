@@ -155,6 +155,29 @@ fn what_comes_in_the_moments_behind_the_planned_end_is_of_the_last_row() {
 }
 
 #[test]
+fn what_datagrams_are_waited_for_is_no_time_of_the_test() {
+    let came = |start_end, bytes| ConnectionProgress {
+        datagrams: Some(DatagramProgress::default()),
+        ..progress(0, start_end, bytes, None)
+    };
+    for (interval_ns, ends) in [(SECOND, [1_000, 2_000]), (700_000_000, [700, 1_400]), (0, [1, 2])]
+    {
+        let shape = Shape { planned_ns: Some(2 * SECOND), interval_ns, ..push() };
+        let mut streams = streams(shape);
+        streams.progress(&came([0, ends[0]], 50));
+        streams.progress(&came([ends[0], ends[1]], 50));
+        streams.progress(&came([ends[1], 2_560], 3));
+        streams.closed(&connection(0));
+        let mut last_ms = 0;
+        while let Some(rows) = next(&mut streams) {
+            last_ms = rows[0].1[1];
+        }
+        let whole = &streams.all[0].whole;
+        assert_eq!((whole.bytes, whole.end_ns, last_ms), (103, 2 * SECOND, 2_000), "{interval_ns}");
+    }
+}
+
+#[test]
 fn sums_add_counts_and_take_the_mean_of_jitter() {
     let row = |bytes, jitter_ns| Row {
         end_ns: SECOND,
