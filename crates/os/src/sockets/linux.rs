@@ -102,10 +102,6 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
         set.map_err(OsError::call("set the largest segment (TCP_MAXSEG)"))?;
     }
     apply(&socket, settings)?;
-    if settings.local.is_some_and(|local| local.port() == 0) {
-        // Where the kernel knows no such thing, an address has one port for each connection, wherever that goes.
-        let _ = leave_port_to_connect(&socket);
-    }
     bind(&socket, settings)?;
     match rustix::net::connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
@@ -131,22 +127,6 @@ fn bind(handle: &Socket, settings: &Settings) -> Result<(), OsError> {
         socket.set_reuse_address(true).map_err(failed)?;
     }
     socket.bind(&local.into()).map_err(failed)
-}
-
-/// Has a socket that is bound to an address get its port when it connects: one that another connection elsewhere has will do.
-fn leave_port_to_connect(socket: &Socket) -> io::Result<()> {
-    let (yes, length): (libc::c_int, _) = (1, size_of::<libc::c_int>() as libc::socklen_t);
-    // SAFETY: the descriptor is borrowed, hence open; the kernel reads `length` bytes, which is what the number has.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const yes).cast(),
-            length,
-        )
-    };
-    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Keeps a socket on an interface, by its name or its number.
@@ -564,7 +544,7 @@ mod tests {
             let settings = Settings { local: Some(local), ..Settings::default() };
             match bind(&socket, &settings) {
                 Ok(()) => assert_eq!(socket.local_addr().expect("it is bound"), local),
-                Err(error) if local.is_ipv6() => println!("*skipped*, because {error}"),
+                Err(error) if local.is_ipv6() => println!("skipped, because {error}"),
                 Err(error) => panic!("{error}"),
             }
         }

@@ -1,5 +1,5 @@
-//! That all names of a run lead to one server, where it can be of one alone: tests that follow one another, or samples. Not the run of
-//! several servers, which is `several`.
+//! That all names of a run lead to one server, where it can be of one alone: tests that follow one another, or samples; and where the
+//! control connection comes from. Not the run of several servers, which is `several`.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use pathscope_peers::peer::{KnownBy, Peer};
 
 use super::ClientRun;
 use super::one::{CONNECT_WITHIN, Leaving, take_leave};
-use crate::connect::attach;
+use crate::connect::attach::{self, ControlFrom};
 use crate::error::RunError;
 use crate::records::journal::Journal;
 use crate::session::driver::{Carrier, Left};
@@ -46,13 +46,28 @@ impl ClientRun<'_> {
         Ok(())
     }
 
+    /// Where the control connection comes from: to a server that knows flows by where they come from, from the same as they do.
+    pub(super) fn control_from(&self) -> ControlFrom {
+        let first = self.tests.list.first().map(|(_, test)| &test.plan);
+        let sockets = first.and_then(|plan| plan.asks().sockets);
+        match sockets.filter(|_| self.peer.known_by() != KnownBy::Seat) {
+            None => ControlFrom::default(),
+            Some(own) => {
+                ControlFrom { addresses: own.bind.clone(), interface: own.interface.clone() }
+            }
+        }
+    }
+
     /// Which server is to be found there, if it says so.
     fn identity<P: Peer>(
         &self,
         name: &[SocketAddr],
     ) -> Result<(SocketAddr, Option<Token>), RunError> {
-        let (control, server, _) =
-            attach::first_control(&[name.to_vec()], CONNECT_WITHIN, self.stop)?;
+        let (control, server, _) = attach::first_control(
+            &[name.to_vec()],
+            &self.control_from(),
+            (CONNECT_WITHIN, self.stop),
+        )?;
         // Of no test, and so of nothing that is written down.
         let mut driver = self.driver::<P>(Carrier::Control(control), &Journal::default())?;
         let _hearing = self.stop.tell(&driver.inbox);

@@ -7,8 +7,7 @@ use std::time::Duration;
 use pathscope_core::id::Role;
 use pathscope_core::record::{Caveat, PeerFacts, Tells};
 use pathscope_modes::assemble;
-use pathscope_modes::document::{Document, Outcome};
-use pathscope_modes::end::Hosts;
+use pathscope_modes::document::Outcome;
 use pathscope_modes::follow_up::{Step, Tests};
 use pathscope_modes::groups::Test;
 use pathscope_os::{clock, random};
@@ -18,11 +17,10 @@ use pathscope_peers::peer::{self, Control, KnownBy, Peer};
 use pathscope_peers::registry::PeerVisitor;
 
 use super::company::{Company, Verdict};
-use super::probes::Probes;
 use super::test::ClientEnd;
 use super::{ClientRun, Told};
-use crate::connect::destinations::{Destinations, Silent};
-use crate::connect::{attach, destinations};
+use crate::connect::attach;
+use crate::connect::destinations::{self, Destinations, Silent};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::inbox::Inbox;
@@ -81,8 +79,11 @@ impl ClientRun<'_> {
         let (carrier, server, silent) = match P::CONTROL {
             Control::Connection => {
                 self.check_names::<P>()?;
-                let (control, server, silent) =
-                    attach::first_control(&self.targets, CONNECT_WITHIN, self.stop)?;
+                let (control, server, silent) = attach::first_control(
+                    &self.targets,
+                    &self.control_from(),
+                    (CONNECT_WITHIN, self.stop),
+                )?;
                 (Carrier::Control(control), server, silent)
             }
             Control::PortBefore => {
@@ -93,7 +94,9 @@ impl ClientRun<'_> {
                     RunError::Usage(text)
                 })?;
                 let target = vec![SocketAddr::new(server.ip(), before)];
-                let (control, ..) = attach::first_control(&[target], CONNECT_WITHIN, self.stop)?;
+                let from = self.control_from();
+                let within = (CONNECT_WITHIN, self.stop);
+                let (control, ..) = attach::first_control(&[target], &from, within)?;
                 (Carrier::Control(control), server, Vec::new())
             }
             Control::InBand => {
@@ -311,15 +314,6 @@ impl ClientRun<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What the server is asked for: all of it, or where its probes go to another the load alone; those are set up then.
-    fn apart(&self, test: Test, inbox: &Inbox) -> Result<(Test, Option<Probes>), RunError> {
-        let Some(server) = &self.probe_server else { return Ok((test, None)) };
-        let hosts = Hosts { client: self.document.hosts.client.clone(), ..Hosts::default() };
-        let document = Document { hosts, ..Document::default() };
-        let probes = server.set_up(&test, (document, self.began), self.stop, inbox)?;
-        Ok((test.alone(), probes))
     }
 
     /// The document as it stands between two measurements, where there is anything in it. Of hundreds that follow one another not after each, since

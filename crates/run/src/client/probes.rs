@@ -9,6 +9,7 @@ use pathscope_core::Tick;
 use pathscope_core::record::Caveat;
 use pathscope_modes::assemble::Findings;
 use pathscope_modes::document::{Document, Measurement};
+use pathscope_modes::end::Hosts;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::groups::Test;
 use pathscope_peers::PeerError;
@@ -175,6 +176,21 @@ impl ProbeServer {
             return Err(why);
         }
         Err(RunError::Peer(format!("the server of the latency probes, {}: {why}", self.name)))
+    }
+}
+
+impl ClientRun<'_> {
+    /// What the server is asked for: all of it, or where its probes go to another the load alone; those are set up then.
+    pub(super) fn apart(
+        &self,
+        test: Test,
+        inbox: &Inbox,
+    ) -> Result<(Test, Option<Probes>), RunError> {
+        let Some(server) = &self.probe_server else { return Ok((test, None)) };
+        let hosts = Hosts { client: self.document.hosts.client.clone(), ..Hosts::default() };
+        let document = Document { hosts, ..Document::default() };
+        let probes = server.set_up(&test, (document, self.began), self.stop, inbox)?;
+        Ok((test.alone(), probes))
     }
 }
 

@@ -29,22 +29,35 @@ use crate::threads::{self, lock};
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
 
-/// The control connection to one of the server's addresses.
+/// The control connection to one of the server's addresses, from this end's address and interface.
 pub(crate) fn open_control(
     address: SocketAddr,
+    from: &ControlFrom,
     within: Duration,
     cancel: &Waker,
 ) -> Result<TcpStream, OsError> {
     let deadline = clock::now() + within;
-    let socket = sockets::connect_tcp(address, &Settings::default(), deadline, Some(cancel))?;
+    let of_family = |it: &&IpAddr| it.is_ipv4() == address.is_ipv4();
+    let local = from.addresses.iter().find(of_family).map(|it| SocketAddr::new(*it, 0));
+    let interface = from.interface.clone();
+    let settings = Settings { local, interface, ..Settings::default() };
+    let socket = sockets::connect_tcp(address, &settings, deadline, Some(cancel))?;
     Ok(socket.into_tcp_stream())
+}
+
+/// Where a control connection comes from; nothing: as the system has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ControlFrom {
+    /// The first of the family of the server's address is taken.
+    pub addresses: Vec<IpAddr>,
+    pub interface: Option<String>,
 }
 
 /// The control connection to the first of the server's addresses that answers, that address, and those that did not.
 pub(crate) fn first_control(
     targets: &[Vec<SocketAddr>],
-    within: Duration,
-    stop: &Stop,
+    from: &ControlFrom,
+    (within, stop): (Duration, &Stop),
 ) -> Result<(TcpStream, SocketAddr, Vec<Silent>), RunError> {
     let mut silent: Vec<Silent> = Vec::new();
     let cancel = Waker::new()?;
@@ -53,7 +66,7 @@ pub(crate) fn first_control(
         if stop.reason().is_some() {
             return Err(RunError::Interrupted);
         }
-        match open_control(address, within, &cancel) {
+        match open_control(address, from, within, &cancel) {
             Ok(control) => return Ok((control, address, silent)),
             Err(error) => silent.push((address, error)),
         }

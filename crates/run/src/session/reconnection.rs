@@ -8,7 +8,7 @@ use std::time::Duration;
 use pathscope_os::readiness::Poller;
 use pathscope_os::{OsError, Waker};
 
-use crate::connect::attach;
+use crate::connect::attach::{self, ControlFrom};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::threads;
@@ -28,7 +28,7 @@ pub(crate) fn start(server: SocketAddr, pause: Duration, inbox: Inbox) -> Result
         let mut pause = pause;
         while inbox.is_read() && poller.wait(&mut nothing, Some(pause)).is_ok() {
             pause = PAUSE;
-            match attach::open_control(server, WITHIN, &cancel) {
+            match attach::open_control(server, &ControlFrom::default(), WITHIN, &cancel) {
                 Ok(control) => return inbox.post(SessionMessage::Reconnected(control)),
                 Err(error) if is_refused(&error) => inbox.post(SessionMessage::Unreached),
                 Err(_) => {}
