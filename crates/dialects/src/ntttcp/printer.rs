@@ -13,6 +13,8 @@ use crate::screen::Beginning;
 
 const LINE: &str = "---------------------------------------------------------";
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
+/// A row of throughput has half a second, and the last of a test what is left: over less than a tenth of that a rate means nothing.
+pub(super) const SLIVER_NS: u64 = 50_000_000;
 
 /// What is printed, and kept in files.
 #[derive(Debug)]

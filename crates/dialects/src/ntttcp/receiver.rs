@@ -12,10 +12,13 @@ use pathscope_core::journal::{Connection, Entry, Status, TestBegan, TestOver};
 use pathscope_core::record::Host;
 
 use super::figures::{Connections, Figures, Moved, Window, rate};
-use super::printer::{Course, Printer, SECOND_NS};
+use super::printer::{Course, Printer, SLIVER_NS};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
+
+/// A test is over so much before its end, or later: word of its begin takes a moment.
+const LATE_NS: u64 = 100_000_000;
 
 /// The screen of one receiver.
 #[derive(Debug)]
@@ -78,7 +81,7 @@ impl ReceiverScreen {
             test.counted.add(length_ns, received_bytes);
         }
         self.pass(at_ns, out)?;
-        if self.printer.settings.is_quiet || length_ns == 0 {
+        if self.printer.settings.is_quiet || length_ns < SLIVER_NS {
             return Ok(());
         }
         let bits_per_second = received_bytes as f64 * 8e9 / length_ns as f64;
@@ -103,7 +106,7 @@ impl ReceiverScreen {
 
     fn is_over(&mut self, over: &TestOver, out: &mut dyn Write) -> io::Result<()> {
         // What was to come a little later than its sender ended was to come then.
-        self.pass(over.at_ns.saturating_add(SECOND_NS), out)?;
+        self.pass(over.at_ns.saturating_add(LATE_NS), out)?;
         let place = self.tests.iter().position(|test| test.session == over.session);
         let Some(place) = place else { return Ok(()) };
         let test = self.tests.remove(place);

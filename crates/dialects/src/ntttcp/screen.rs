@@ -8,7 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::journal::{Connection, Entry, Status};
 
 use super::figures::{Connections, Figures, Window, rate};
-use super::printer::{Course, Printer};
+use super::printer::{Course, Printer, SLIVER_NS};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
@@ -70,7 +70,7 @@ impl NtttcpScreen {
 
     fn status(&mut self, status: &Status, out: &mut dyn Write) -> io::Result<()> {
         self.pass(status.at_ns, out)?;
-        if self.printer.settings.is_quiet || status.length_ns == 0 {
+        if self.printer.settings.is_quiet || status.length_ns < SLIVER_NS {
             return Ok(());
         }
         let bits_per_second = status.sent_bytes as f64 * 8e9 / status.length_ns as f64;

@@ -247,7 +247,10 @@ fn datagrams(known: &[Known<'_>], window: (u64, u64), own: Option<&EndReport>) -
                 error: None,
                 highest: (!sends).then_some(stream.packets),
                 received_bytes: (!sends).then_some(stream.bytes),
-                smoothed_jitter_ns: (!sends).then_some(stream.jitter * SECOND_NS as f64),
+                // Up to 3.6 it begins with the first transit, which is that between two clocks.
+                smoothed_jitter_ns: (!sends)
+                    .then_some(stream.jitter * SECOND_NS as f64)
+                    .filter(|jitter_ns| *jitter_ns <= window.1 as f64),
             }
         })
         .collect();

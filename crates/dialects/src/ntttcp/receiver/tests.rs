@@ -5,6 +5,7 @@ use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::record::{FlowFacts, WorkerUsage};
 
 use super::super::screen::tests::settings;
+use super::super::printer::SECOND_NS;
 use super::*;
 use crate::screen::End;
 
