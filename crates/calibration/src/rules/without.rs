@@ -12,6 +12,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("goodput.starved_rate", "no cell has connections that starve"),
     ("goodput.too_short", "no cell has connections that are too short"),
     ("goodput.completed_per_second", "no cell has connections that follow one another"),
+    ("goodput.errno.", FAILURES),
     ("goodput.failures.from", FAILURES),
     ("goodput.failures.until", FAILURES),
     ("goodput.failures.worst", FAILURES),

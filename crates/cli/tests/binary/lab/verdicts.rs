@@ -148,14 +148,14 @@ fn pauses_and_turns_that_were_asked_for_are_named() {
 }
 
 #[test]
-fn when_no_port_is_left_it_is_said_and_what_helps() {
+fn where_there_are_too_few_ports_it_is_said_before_the_first_connection() {
     let Some(stand) = Stand::up(PATH) else { return };
     let _server = stand.server("b");
     tune(&stand, "a", "ip_local_port_range", "40000 40009");
     let words = ["goodput", "b", "-t", "1s", "--no-probe", "-c", "20"];
     stand.pathscope("a", &words).finish().exits(4).complains(&[
-        "cannot connect",
-        "TIME_WAIT",
-        "net.ipv4.ip_local_port_range",
+        "20 connections at a time need a port each, and there are 10",
+        "net.ipv4.ip_local_port_range 40000 40009",
+        "--bind",
     ]);
 }

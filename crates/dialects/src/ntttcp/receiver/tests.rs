@@ -4,8 +4,8 @@ use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
 use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::record::{FlowFacts, WorkerUsage};
 
-use super::super::screen::tests::settings;
 use super::super::printer::SECOND_NS;
+use super::super::screen::tests::settings;
 use super::*;
 use crate::screen::End;
 
