@@ -38,7 +38,7 @@ pub struct Uring {
     /// What is complete.
     done: VecDeque<Completion>,
     /// Receives that wait for a room.
-    hungry: VecDeque<u64>,
+    without_room: VecDeque<u64>,
     /// For the names of what is recalled.
     names: Vec<u64>,
     is_timed: bool,
@@ -74,7 +74,7 @@ impl Uring {
             flights: ManuallyDrop::default(),
             landed: VecDeque::new(),
             done: VecDeque::new(),
-            hungry: VecDeque::new(),
+            without_room: VecDeque::new(),
             names: Vec::new(),
             is_timed,
             has_recalled: false,
@@ -109,12 +109,12 @@ impl Uring {
     fn put(&mut self, name: u64) -> Result<(), Trouble> {
         let Some((flight, _)) = self.flights.get(name) else { return Ok(()) };
         let ticket = flight.submission.ticket;
-        let is_dry = self.flights.traffic(ticket).is_dry;
+        let was_emptied = self.flights.traffic(ticket).was_emptied;
         let Some((flight, message)) = self.flights.get(name) else { return Ok(()) };
         if flight.stage == Stage::Asked && ticket.way == Way::Receive {
             self.rooms.open();
         }
-        let Some(entry) = entry(flight, message, (self.rooms.room_bytes(), is_dry)) else {
+        let Some(entry) = entry(flight, message, (self.rooms.room_bytes(), was_emptied)) else {
             return Ok(());
         };
         // SAFETY: buffers and headers are in boxes of the flight's, which stays until it has landed, or of the rooms', which the kernel has; both
@@ -153,7 +153,7 @@ impl Uring {
         let Some((flight, _)) = self.flights.get(name) else { return };
         match flight.stage {
             Stage::Polled => self.is_ready((name, result), calls),
-            Stage::Asked | Stage::Hungry => self.is_done((name, result), flags),
+            Stage::Asked | Stage::WithoutRoom => self.is_done((name, result), flags),
         }
     }
 
@@ -190,8 +190,8 @@ impl Uring {
         let Some(mut flight) = self.flights.end(name) else { return };
         let submission = &mut flight.submission;
         if receives {
-            let is_dry = !cqueue::sock_nonempty(flags);
-            self.flights.traffic(submission.ticket).is_dry = is_dry;
+            let was_emptied = !cqueue::sock_nonempty(flags);
+            self.flights.traffic(submission.ticket).was_emptied = was_emptied;
         }
         let outcome = outcome(result).map(|bytes| match &submission.work {
             // An empty one is one, too.
@@ -207,8 +207,8 @@ impl Uring {
             return self.again(name);
         }
         if let Some((flight, _)) = self.flights.get(name) {
-            flight.stage = Stage::Hungry;
-            self.hungry.push_back(name);
+            flight.stage = Stage::WithoutRoom;
+            self.without_room.push_back(name);
         }
     }
 
@@ -256,7 +256,7 @@ impl<S: SystemCalls> Driver<S> for Uring {
         self.flights.of_ticket(ticket, &mut names);
         for &name in &names {
             let Some((flight, _)) = self.flights.get(name) else { continue };
-            if flight.stage == Stage::Hungry {
+            if flight.stage == Stage::WithoutRoom {
                 if let Some(flight) = self.flights.end(name) {
                     self.finish(flight.submission, Err(Trouble::Blocked));
                 }
@@ -298,7 +298,7 @@ impl<S: SystemCalls> Driver<S> for Uring {
 
     fn take_back(&mut self, room: Box<[u8]>) {
         self.rooms.take_back(room);
-        while let Some(name) = self.hungry.pop_front() {
+        while let Some(name) = self.without_room.pop_front() {
             // It may have been recalled.
             if self.flights.get(name).is_some() {
                 return self.again(name);
@@ -330,7 +330,7 @@ impl<S: SystemCalls> Driver<S> for Uring {
 impl Uring {
     /// Has everything land that is in flight, for nobody.
     fn settle(&mut self) -> Result<(), Trouble> {
-        while let Some(name) = self.hungry.pop_front() {
+        while let Some(name) = self.without_room.pop_front() {
             self.flights.end(name);
         }
         let all = opcode::AsyncCancel2::new(CancelBuilder::any()).build();

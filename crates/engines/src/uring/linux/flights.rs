@@ -20,7 +20,7 @@ pub enum Stage {
     /// It says when the socket is ready for it.
     Polled,
     /// Nothing: there was no room for what came.
-    Hungry,
+    WithoutRoom,
 }
 
 /// One operation.
@@ -35,7 +35,7 @@ pub struct Flight {
 
 /// A place for one, which may have had others.
 #[derive(Default)]
-struct Berth {
+struct Entry {
     flight: Option<Flight>,
     /// How many it has had: part of the name.
     round: u32,
@@ -49,15 +49,15 @@ pub struct Traffic {
     /// By way: the youngest.
     youngest: [u32; 3],
     /// The last receive has emptied the socket.
-    pub is_dry: bool,
+    pub was_emptied: bool,
 }
 
-const STILL: Traffic = Traffic { youngest: [NONE; 3], is_dry: false };
+const STILL: Traffic = Traffic { youngest: [NONE; 3], was_emptied: false };
 
 /// All that are in flight.
 #[derive(Default)]
 pub struct Flights {
-    berths: Vec<Berth>,
+    entries: Vec<Entry>,
     free: Vec<u32>,
     /// By place, and by lane.
     traffic: Vec<Vec<Traffic>>,
@@ -66,7 +66,7 @@ pub struct Flights {
 impl Flights {
     /// So many.
     pub fn len(&self) -> usize {
-        self.berths.len() - self.free.len()
+        self.entries.len() - self.free.len()
     }
 
     /// What is known of a lane.
@@ -86,31 +86,31 @@ impl Flights {
     pub fn begin(&mut self, submission: Submission, stage: Stage, descriptor: RawFd) -> u64 {
         let ticket = submission.ticket;
         let index = self.free.pop().unwrap_or_else(|| {
-            self.berths.push(Berth::default());
-            self.berths.len() as u32 - 1
+            self.entries.push(Entry::default());
+            self.entries.len() as u32 - 1
         });
         let youngest = &mut self.traffic(ticket).youngest[way(ticket)];
         let older = std::mem::replace(youngest, index);
-        let berth = &mut self.berths[index as usize];
-        berth.round = berth.round.wrapping_add(1);
-        berth.flight = Some(Flight { submission, stage, descriptor, older });
-        name(index, berth.round)
+        let entry = &mut self.entries[index as usize];
+        entry.round = entry.round.wrapping_add(1);
+        entry.flight = Some(Flight { submission, stage, descriptor, older });
+        name(index, entry.round)
     }
 
     /// The one of this name, with its header.
     pub fn get(&mut self, name: u64) -> Option<(&mut Flight, &mut Option<Box<Message>>)> {
-        let berth = self.berths.get_mut(name as u32 as usize)?;
-        if berth.round != (name >> 32) as u32 {
+        let entry = self.entries.get_mut(name as u32 as usize)?;
+        if entry.round != (name >> 32) as u32 {
             return None;
         }
-        berth.flight.as_mut().map(|flight| (flight, &mut berth.message))
+        entry.flight.as_mut().map(|flight| (flight, &mut entry.message))
     }
 
     /// Ends it.
     pub fn end(&mut self, name: u64) -> Option<Flight> {
         self.get(name)?;
         let index = name as u32;
-        let flight = self.berths[index as usize].flight.take()?;
+        let flight = self.entries[index as usize].flight.take()?;
         self.free.push(index);
         self.unlink(flight.submission.ticket, index, flight.older);
         Some(flight)
@@ -123,7 +123,7 @@ impl Flights {
             return;
         }
         let mut at = *youngest;
-        while let Some(flight) = self.berths.get_mut(at as usize).and_then(|it| it.flight.as_mut())
+        while let Some(flight) = self.entries.get_mut(at as usize).and_then(|it| it.flight.as_mut())
         {
             if flight.older == index {
                 flight.older = older;
@@ -137,9 +137,9 @@ impl Flights {
     pub fn of_ticket(&mut self, ticket: Ticket, names: &mut Vec<u64>) {
         names.clear();
         let mut at = self.traffic(ticket).youngest[way(ticket)];
-        while let Some(berth) = self.berths.get(at as usize) {
-            let Some(flight) = &berth.flight else { return };
-            names.push(name(at, berth.round));
+        while let Some(entry) = self.entries.get(at as usize) {
+            let Some(flight) = &entry.flight else { return };
+            names.push(name(at, entry.round));
             at = flight.older;
         }
     }

@@ -24,11 +24,11 @@ pub fn poll(descriptor: RawFd, what: i16) -> Entry {
 }
 
 /// What the ring is given for an operation, of what the flight and its header hold; nothing where it knows none such. Where it receives: at
-/// most so many bytes, of a socket that is dry.
+/// most so many bytes, of a socket that was emptied.
 pub fn entry(
     flight: &Flight,
     message: &mut Option<Box<Message>>,
-    (room_bytes, is_dry): (usize, bool),
+    (room_bytes, was_emptied): (usize, bool),
 ) -> Option<Entry> {
     let descriptor = Fd(flight.descriptor);
     let entry = match (&flight.submission.work, flight.stage) {
@@ -49,7 +49,7 @@ pub fn entry(
             send(descriptor, &buffer[..buffer.len().min(*len)])
         }
         (Work::Receive { stamp, .. }, _) => {
-            let how = if is_dry { WAIT_FIRST } else { 0 };
+            let how = if was_emptied { WAIT_FIRST } else { 0 };
             let entry = if stamp.is_some() {
                 let header = message.get_or_insert_with(Message::new).receiving(room_bytes);
                 opcode::RecvMsg::new(descriptor, header).ioprio(how).buf_group(GROUP).build()
