@@ -104,6 +104,11 @@ impl RunError {
         }
     }
 
+    /// Whether this end was told to stop, and that is all.
+    pub(crate) const fn is_own_stop(&self) -> bool {
+        matches!(self, Self::Dialogue(PeerError::Stopped { by_this_end: true, .. }))
+    }
+
     /// What kind of trouble it is.
     pub fn failure(&self) -> Failure {
         match self {

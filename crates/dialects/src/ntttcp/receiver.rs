@@ -17,7 +17,7 @@ use super::settings::Settings;
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
 
-/// A test is over so much before its end, or later: word of its begin takes a moment.
+/// A test that ends no more than this before a planned moment has come to it: word of its begin took a while.
 const LATE_NS: u64 = 100_000_000;
 
 /// The screen of one receiver.

@@ -12,7 +12,6 @@ use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::end::Hosts;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::groups::Test;
-use pathscope_peers::PeerError;
 use pathscope_peers::registry::PeerKind;
 
 use super::{ClientRun, Told};
@@ -214,11 +213,8 @@ impl Probes {
             "loaded latency is of pings to {name}, a pathscope server, since the load's own server has no place for them: it is that of the \
              load's path as far as both are at one host"
         );
-        let is_stopped = |error: &RunError| {
-            matches!(error, RunError::Dialogue(PeerError::Stopped { by_this_end: true, .. }))
-        };
         if let Err(error) = result
-            && !is_stopped(&error)
+            && !error.is_own_stop()
         {
             text = format!("{text}; they ended early: {error}");
         }

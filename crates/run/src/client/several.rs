@@ -17,7 +17,6 @@ use pathscope_modes::document::{Document, Interval, Outcome};
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::groups::Test;
 use pathscope_os::clock;
-use pathscope_peers::PeerError;
 use pathscope_peers::registry::PeerKind;
 
 use super::company::Company;
@@ -217,10 +216,7 @@ impl Several<'_> {
         let mut documents = Vec::new();
         for (name, Part { mut document, result }) in parts {
             let own = self.company.names()[name].clone();
-            let is_stopped = matches!(
-                result,
-                Err(RunError::Dialogue(PeerError::Stopped { by_this_end: true, .. }))
-            );
+            let is_stopped = result.as_ref().is_err_and(RunError::is_own_stop);
             let result = match (missing.is_empty(), missing.contains(&name)) {
                 _ if self.stop.reason().is_some() => ended(result),
                 (false, true) if is_stopped => Err((
