@@ -229,8 +229,10 @@ impl Opener {
                 }
                 Ok(Told::Stop) => self.is_stopped = true,
                 Err(TryRecvError::Empty) => return true,
-                // Without a session nothing follows what is in the making.
-                Err(TryRecvError::Disconnected) => return self.making.len() > 0,
+                // Without anybody who could tell more nothing follows what is in the making, and the first, which may be made at once.
+                Err(TryRecvError::Disconnected) => {
+                    return self.making.len() > 0 || self.next < self.orders.group.flows;
+                }
             }
         }
     }
