@@ -103,6 +103,12 @@ pub trait Dialogue: Sized {
         true
     }
 
+    /// Whether datagrams of the test are stamped with the time of day, where a kind of peer leaves that to each test; else with the time
+    /// since this machine began.
+    fn stamps_time_of_day(&self) -> bool {
+        true
+    }
+
     /// Server: whether connections that come before there is a test are kept for it, each being told of ([`Input::Came`]): nobody says how
     /// many a test has.
     fn counts_connections(&self) -> bool {

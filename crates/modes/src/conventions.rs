@@ -31,12 +31,13 @@ impl Conventions {
         framing: Framing::Own,
     };
 
-    /// The same in a test whose datagrams bear numbers of 64 bits, or of 32, where that is not always the same.
+    /// The same in a test whose datagrams bear numbers of 64 bits, or of 32, and stamps of a clock that is so far ahead of ours, where
+    /// that is not always the same.
     #[must_use]
-    pub const fn numbered(self, is_wide: bool) -> Self {
+    pub const fn numbered(self, is_wide: bool, ahead_ns: u64) -> Self {
+        let width = if is_wide { sequenced::Width::Bits64 } else { sequenced::Width::Bits32 };
         let framing = match self.framing {
-            Framing::Sequenced(_) if is_wide => Framing::Sequenced(sequenced::Width::Bits64),
-            Framing::Sequenced(_) => Framing::Sequenced(sequenced::Width::Bits32),
+            Framing::Sequenced(_) => Framing::Sequenced(sequenced::Layout { width, ahead_ns }),
             other => other,
         };
         Self { framing, ..self }
@@ -96,7 +97,7 @@ pub enum Framing {
     /// As ctsTraffic does it, in a test of streams of frames: which datagram of its frame one is, nobody says.
     Frames,
     /// As iperf3 does it, in a test of datagram goodput: numbered, stamped, and of what nobody says.
-    Sequenced(sequenced::Width),
+    Sequenced(sequenced::Layout),
 }
 
 /// By what it is known where a stream ends.

@@ -8,8 +8,10 @@
 //!  +---------+--------------+----------+---------
 //! ```
 //!
-//! All numbers are big-endian. The time is of the sender's clock, whichever that is. Sequences count from 1, here from 0. Nobody says what
-//! the filler is, nor which stream a datagram is of: that is its address.
+//! All numbers are big-endian. The time is of the sender's clock, of which only differences mean something, since 3.9: before that a
+//! receiver's jitter begins with the time between the two clocks, which is a transit where both tell the same time. Up to 3.6 that is the
+//! time of day, in 3.7 and 3.8 the time since the machine began, so that nothing helps there but one machine for both. Sequences count
+//! from 1, here from 0. Nobody says what the filler is, nor which stream a datagram is of: that is its address.
 
 use pathscope_core::Tick;
 
@@ -25,6 +27,29 @@ pub enum Width {
     Bits32,
     /// 64 bits.
     Bits64,
+}
+
+/// How the datagrams of a test are laid out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Layout {
+    /// How wide their sequences are.
+    pub width: Width,
+    /// By how much the clock of their stamps is ahead of ours.
+    pub ahead_ns: u64,
+}
+
+impl Layout {
+    /// Stamps of our own clock.
+    pub const fn of(width: Width) -> Self {
+        Self { width, ahead_ns: 0 }
+    }
+
+    /// Writes the header of a datagram to its start, which must have room for it.
+    #[inline]
+    pub fn write(self, header: Header, datagram: &mut [u8]) {
+        let sent = header.sent.plus_nanos(self.ahead_ns);
+        self.width.write(Header { sent, ..header }, datagram);
+    }
 }
 
 /// What stands before the filler.
@@ -124,6 +149,15 @@ mod tests {
             let came = width.read(&datagram, 0x1_0000_0000);
             assert_eq!(came, Sight::Data(Header { sent, ..header }));
         }
+    }
+
+    #[test]
+    fn stamps_are_of_the_clock_that_was_asked_for() {
+        let layout = Layout { width: Width::Bits32, ahead_ns: 1_700_000_000_000_000_000 };
+        let mut datagram = [0; 12];
+        layout.write(Header { sequence: 0, sent: Tick::from_nanos(5_000_006_000) }, &mut datagram);
+        assert_eq!(datagram[..4], 1_700_000_005_u32.to_be_bytes());
+        assert_eq!(datagram[4..], *b"\0\0\0\x06\0\0\0\x01");
     }
 
     #[test]

@@ -107,8 +107,8 @@ impl Receiver {
         consent: &mut Consent,
         now: Tick,
     ) {
-        if let Framing::Sequenced(width) = shared.framing {
-            return self.take_sequenced(shared, width, datagram, now);
+        if let Framing::Sequenced(layout) = shared.framing {
+            return self.take_sequenced(shared, layout.width, datagram, now);
         }
         let header = match Header::read(self.identity, datagram) {
             Reading::Sound(header) => header,

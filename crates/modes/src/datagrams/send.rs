@@ -109,9 +109,9 @@ impl Sends for Sender {
         let (stride, position) = (schedule.size as usize, self.next * schedule.size);
         let datagrams = image.stretch(self.key, position, len as usize, stride);
         let numbered = (self.next..).zip(datagrams.chunks_mut(stride));
-        if let Framing::Sequenced(width) = *framing {
+        if let Framing::Sequenced(layout) = *framing {
             numbered.for_each(|(sequence, datagram)| {
-                width.write(sequenced::Header { sequence, sent: now }, datagram);
+                layout.write(sequenced::Header { sequence, sent: now }, datagram);
             });
         } else {
             numbered.for_each(|(sequence, datagram)| {

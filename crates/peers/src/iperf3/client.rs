@@ -526,7 +526,7 @@ impl Dialogue for Client {
     }
 
     fn has_wide_numbers(&self) -> bool {
-        self.course.as_ref().is_none_or(|course| course.is_wide)
+        self.course.as_ref().is_none_or(|course| course.headers.is_wide)
     }
 
     fn unread_bytes(&self) -> usize {

@@ -19,8 +19,8 @@ pub(super) struct Course {
     pub test: Test,
     /// Seconds that results leave out.
     pub omit: u64,
-    /// Whether datagrams bear numbers of 64 bits.
-    pub is_wide: bool,
+    /// What datagrams bear.
+    pub headers: Headers,
     /// So many flows have no socket yet.
     pub missing: u64,
     /// Bytes after which the test is over, of all streams of one direction together; 0: by its time.
@@ -43,9 +43,20 @@ pub(super) struct Course {
     pub lasted_ns: Option<u64>,
 }
 
+/// What the datagrams of a test bear, as its client has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Headers {
+    /// Whether their numbers have 64 bits.
+    pub is_wide: bool,
+    /// Whether they are stamped with the time of day, as receivers up to 3.6 expect. Later ones do with any clock, but for two versions
+    /// that want their own.
+    pub is_of_day: bool,
+}
+
 impl Course {
     /// Of which nothing is known yet.
-    pub fn new(test: Test, Parameters { omit, wide, num, .. }: &Parameters) -> Self {
+    pub fn new(test: Test, parameters: &Parameters) -> Self {
+        let Parameters { omit, wide, num, .. } = parameters;
         let flows = test.groups().iter().map(|group| group.flows).sum();
         let from_client = |flow: &u32| plans::sender(&test, FlowId(*flow)) == Role::Client;
         let (missing, sending) = (u64::from(flows), (0..flows).filter(from_client).count() as u64);
@@ -53,7 +64,7 @@ impl Course {
         Self {
             test,
             omit: *omit,
-            is_wide: *wide,
+            headers: Headers { is_wide: *wide, is_of_day: !parameters.is_of_uptime() },
             missing,
             num: *num,
             sending,

@@ -51,7 +51,7 @@ use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
 use pathscope_flow::Transport;
-use pathscope_modes::conventions::sequenced::Width;
+use pathscope_modes::conventions::sequenced::{Layout, Width};
 use pathscope_modes::conventions::{Conventions, Framing, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::Payload;
@@ -83,7 +83,7 @@ impl Peer for Iperf3 {
     const CONVENTIONS: Conventions = Conventions {
         payload: Payload::Opaque,
         end: StreamEnd::Stopped,
-        framing: Framing::Sequenced(Width::Bits64),
+        framing: Framing::Sequenced(Layout::of(Width::Bits64)),
         ..Conventions::OWN
     };
     const TELLS: Tells = Tells { report: true, payload: false, ..Tells::NOTHING };

@@ -85,6 +85,14 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
+    /// Whether the jitter that this client counts begins with the time between a stamp and its own machine's begin: that of 3.7 and 3.8.
+    pub fn is_of_uptime(&self) -> bool {
+        let said = self.client_version.as_deref().unwrap_or_default();
+        let of = |version: &str| said.strip_prefix(version);
+        let rest = of("3.7").or_else(|| of("3.8"));
+        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+    }
+
     /// As they are said.
     pub fn write(&self) -> Vec<u8> {
         let mut object = Map::new();
@@ -230,6 +238,23 @@ mod tests {
     #[test]
     fn a_client_that_says_nothing_means_a_usual_test() {
         assert_eq!(read("{}"), Ok(Parameters::default()));
+    }
+
+    #[test]
+    fn two_versions_begin_their_jitter_with_the_time_since_a_machine_began() {
+        for (version, is_so) in [
+            ("3.6", false),
+            ("3.7", true),
+            ("3.8.1", true),
+            ("3.7+", true),
+            ("3.12", false),
+            ("3.70", false),
+        ] {
+            let client_version = Some(version.to_owned());
+            let said = Parameters { client_version, ..Parameters::default() };
+            assert_eq!(said.is_of_uptime(), is_so, "{version}");
+        }
+        assert!(!Parameters::default().is_of_uptime());
     }
 
     #[test]

@@ -383,7 +383,11 @@ impl Dialogue for Server {
     }
 
     fn has_wide_numbers(&self) -> bool {
-        self.course.as_ref().is_none_or(|course| course.is_wide)
+        self.course.as_ref().is_none_or(|course| course.headers.is_wide)
+    }
+
+    fn stamps_time_of_day(&self) -> bool {
+        self.course.as_ref().is_none_or(|course| course.headers.is_of_day)
     }
 
     fn unread_bytes(&self) -> usize {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::{FLOW, LATE, ONE_WAY_NS, SIZE, plan, run};
 use crate::conventions::Framing;
-use crate::conventions::sequenced::Width;
+use crate::conventions::sequenced::{Layout, Width};
 use crate::load::{Extent, Pattern, Verify};
 
 const WIDTHS: [Width; 2] = [Width::Bits32, Width::Bits64];
@@ -21,7 +21,7 @@ fn sim(pattern: Pattern, width: Width) -> (DatagramsPlan, Sim<DatagramFlow, Data
     let wide = Link::new(ONE_WAY_NS).with_buffers(256 << 20, 256 << 20);
     let mut sim = super::sim(&plan, Conditions::over(wide));
     for role in [Role::Client, Role::Server] {
-        let shared = DatagramShared::new(&plan, role).framed(Framing::Sequenced(width));
+        let shared = DatagramShared::new(&plan, role).framed(Framing::Sequenced(Layout::of(width)));
         match role {
             Role::Client => *sim.client_shared() = shared,
             Role::Server => *sim.server_shared() = shared,

@@ -19,7 +19,13 @@ impl<D: Talk> Driver<D> {
             status: self.journal.tells_status(),
             acknowledged: self.is_untold,
         };
-        let conventions = self.conventions.numbered(self.dialogue.has_wide_numbers());
+        // Read once: stamps have to be steady, and what sets the clock amid a test is none of its datagrams'.
+        let ahead_ns = if self.dialogue.stamps_time_of_day() {
+            clock::wall_unix_ns().saturating_sub(now.as_nanos())
+        } else {
+            0
+        };
+        let conventions = self.conventions.numbered(self.dialogue.has_wide_numbers(), ahead_ns);
         let terms = (consents, conventions, tells);
         match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
             Ok(told) => {
