@@ -96,7 +96,9 @@ fn say(answer: &Answer) -> ExitCode {
 
 /// Says why a command did not do what it should.
 fn end(trouble: &Trouble) -> ExitCode {
-    terminal::complain(&trouble.text);
+    if !trouble.is_told {
+        terminal::complain(&trouble.text);
+    }
     ExitCode::from(daemon::exit_code(trouble.failure))
 }
 
@@ -114,11 +116,18 @@ fn hear_of_large_files() {
 struct Trouble {
     failure: Failure,
     text: String,
+    /// Whether another tool's screen has told it, as its users look for it.
+    is_told: bool,
 }
 
 impl Trouble {
     fn new(failure: Failure, text: impl Into<String>) -> Self {
-        Self { failure, text: text.into() }
+        Self { failure, text: text.into(), is_told: false }
+    }
+
+    /// The same, where a screen has told it, or has not.
+    fn told(self, is_told: bool) -> Self {
+        Self { is_told, ..self }
     }
 
     fn usage(error: impl std::fmt::Display) -> Self {
@@ -133,7 +142,7 @@ impl Trouble {
             (Some(measuring), Some(writing)) => {
                 terminal::complain(&writing.text);
                 let gravest = Failure::gravest([measuring.failure, writing.failure]);
-                Err(Self::new(gravest.unwrap_or(measuring.failure), measuring.text))
+                Err(Self { failure: gravest.unwrap_or(measuring.failure), ..measuring })
             }
         }
     }
@@ -146,7 +155,7 @@ impl Trouble {
 
 impl From<Refusal> for Trouble {
     fn from(Refusal { failure, text }: Refusal) -> Self {
-        Self { failure, text }
+        Self::new(failure, text)
     }
 }
 

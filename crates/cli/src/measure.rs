@@ -260,7 +260,7 @@ fn run(
     let ending = Ending { document: Some(&document), failure, wall_unix_ns };
     let counted = shown.as_ref().and_then(Shown::frequencies);
     let counted_there = frequency_file.and_then(|file| file.write(&document, counted).err());
-    let screen_trouble = shown.and_then(|shown| shown.finish(&ending));
+    let (screen_trouble, is_told) = shown.map_or((None, false), |shown| shown.finish(&ending));
     let output_trouble = output_trouble.or(screen_trouble).or(incomplete).or(junit_trouble);
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
         terminal::say(&what_became_of(&file, &document));
@@ -271,7 +271,8 @@ fn run(
         .or(background_trouble)
         .or(plot_trouble)
         .or_else(|| samples_trouble(&document));
-    Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+    let trouble = trouble.map(|(failure, text)| Trouble::new(failure, text).told(is_told));
+    Trouble::conclude(trouble, output_trouble)
 }
 
 /// Whether all servers are named as they can be.
@@ -310,8 +311,8 @@ fn stop_on_signals(is_quiet: bool) -> Result<Stop, Trouble> {
 }
 
 /// What a file that cannot be had costs a command that measures.
-fn unmeasured(Trouble { failure, text }: Trouble) -> Trouble {
-    Trouble { failure, text: format!("{text}; nothing was measured") }
+fn unmeasured(Trouble { failure, text, is_told }: Trouble) -> Trouble {
+    Trouble { failure, text: format!("{text}; nothing was measured"), is_told }
 }
 
 /// Draws a result; nothing where nothing was measured.

@@ -119,9 +119,10 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
     let served = served.map_err(trouble).err();
     let failure = served.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
     let ending = Ending { document: None, failure, wall_unix_ns: clock::wall_unix_ns() };
-    let unseen = shown.and_then(|shown| shown.finish(&ending));
+    let (unseen, is_told) = shown.map_or((None, false), |shown| shown.finish(&ending));
     // A screen has told of each.
-    Trouble::conclude(served.or_else(|| failures(&stop, &totals)), unseen.or(incomplete))
+    let served = served.or_else(|| failures(&stop, &totals));
+    Trouble::conclude(served.map(|trouble| trouble.told(is_told)), unseen.or(incomplete))
 }
 
 /// What failed of all that was served, where the server has ended by itself: whoever ends it has not waited for how it goes.

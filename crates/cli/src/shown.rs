@@ -79,17 +79,18 @@ impl Shown {
         self.screen.frequencies()
     }
 
-    /// The run is over. What could not be shown or written.
-    pub fn finish(mut self, ending: &Ending<'_>) -> Option<Trouble> {
+    /// The run is over. What could not be shown or written, and whether what went wrong was told there.
+    pub fn finish(mut self, ending: &Ending<'_>) -> (Option<Trouble>, bool) {
         pause(self.screen.pause_before_end());
         self.write(|screen, text| screen.finished(ending, text));
-        let finished = self.out.finish().err();
-        let unseen = self.error.or(finished).as_ref().and_then(output::trouble);
+        let error = self.error.or(self.out.finish().err());
+        let is_told = error.is_none() && self.screen.tells_failures();
+        let unseen = error.as_ref().and_then(output::trouble);
         let lacking = self.files.iter().filter(|file| file.outlet.is_none());
         let lacking: Vec<String> =
             lacking.map(|file| format!("{} lacks rows, as was said", file.name)).collect();
         let incomplete = || Trouble::new(Failure::Output, lacking.join("; "));
-        unseen.or_else(|| (!lacking.is_empty()).then(incomplete))
+        (unseen.or_else(|| (!lacking.is_empty()).then(incomplete)), is_told)
     }
 
     /// What is said at once is written at once.

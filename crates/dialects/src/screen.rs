@@ -40,6 +40,11 @@ pub trait Screen: Send {
         Duration::ZERO
     }
 
+    /// Whether what it shows says what went wrong, of single tests and at the end: nobody else says it then.
+    fn tells_failures(&self) -> bool {
+        false
+    }
+
     /// The run is over.
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()>;
 
@@ -113,7 +118,7 @@ pub enum End<'run> {
 pub struct Ending<'run> {
     /// All that a client measured; a server has none.
     pub document: Option<&'run Document>,
-    /// What went wrong, if anything, as a sentence. It is told on standard error, too.
+    /// What went wrong, if anything, as a sentence. Where the screen does not tell it, that is done on standard error.
     pub failure: Option<(Failure, &'run str)>,
     /// The wall clock, in nanoseconds since 1970.
     pub wall_unix_ns: u64,

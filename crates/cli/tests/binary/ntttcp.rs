@@ -196,3 +196,12 @@ fn what_is_not_done_is_refused_with_what_does_it() {
     let words = ["goodput", "127.0.0.1", "--peer", "ntttcp", "--no-probe", "--transfer", "1MiB"];
     run(&words).exits(2).complains(&["--duration, and no --transfer"]);
 }
+
+#[test]
+fn what_went_wrong_is_said_once_and_as_ntttcp_says_it() {
+    // Nobody listens at this address.
+    let ran = run(&["ntttcp", "-s127.77.9.3", "-P1", "-n1", "-t1"]).exits(3);
+    assert_eq!(ran.stdout.matches("ERR : ").count(), 1, "{}", ran.said());
+    assert!(ran.stdout.contains("127.77.9.3:5000"), "{}", ran.said());
+    assert_eq!(ran.stderr, "", "it was said above: {}", ran.said());
+}

@@ -227,6 +227,10 @@ impl Screen for CtsScreen {
         self.settings.pause_at_end_ms.map(Duration::from_millis).unwrap_or_default()
     }
 
+    fn tells_failures(&self) -> bool {
+        self.settings.log.shows_errors()
+    }
+
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         let took_ns = ending.wall_unix_ns.saturating_sub(self.began_unix_ns);
         let is_receiver = matches!(self.settings.role, Role::Client(_));

@@ -312,6 +312,11 @@ impl Screen for ClientScreen {
         self.report.hear(entry, out)
     }
 
+    /// To programs it does, as the original; people find it on standard error.
+    fn tells_failures(&self) -> bool {
+        self.client.common.json != Json::No
+    }
+
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.report.ends_at(ending.wall_unix_ns);
         self.report.end(out)?;

@@ -279,6 +279,10 @@ impl Screen for LagscopeScreen {
         }
     }
 
+    fn tells_failures(&self) -> bool {
+        true
+    }
+
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         let clock = self.clock(ending.wall_unix_ns);
         match ending.failure {

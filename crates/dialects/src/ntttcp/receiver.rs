@@ -190,6 +190,10 @@ impl Screen for ReceiverScreen {
         self.pass(at_ns, out)
     }
 
+    fn tells_failures(&self) -> bool {
+        true
+    }
+
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         let clock = Clock::of(ending.wall_unix_ns, self.printer.local_offset_s);
         match ending.failure {
