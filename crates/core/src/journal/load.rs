@@ -30,6 +30,8 @@ pub struct TestOver {
     pub host: Option<HostCounters>,
     /// How the kernel set the first connection here.
     pub sockets: Option<SocketFacts>,
+    /// Why its session failed, a sentence; none where both ends came to the end of it. It is told as trouble as well, behind this.
+    pub failure: Option<String>,
     /// The other end of the session's control connection.
     pub session: String,
 }

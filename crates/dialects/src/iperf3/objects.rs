@@ -71,6 +71,20 @@ pub(super) fn buffers(start: Object, asked: Option<u64>, sockets: Option<&Socket
         .with_some("rcvbuf_actual", sockets.and_then(|it| it.receive_buffer_bytes))
 }
 
+/// The document of a server's client that came to no test.
+pub(super) fn of_nothing(machine: &str, why: String) -> Object {
+    let start = Object::new()
+        .with("connected", Vec::new())
+        .with("version", VERSION)
+        .with("system_info", machine);
+    Object::new()
+        .with("start", start)
+        .with("intervals", Vec::new())
+        .with("end", Object::new())
+        .with("error", why)
+        .with(OURS, Object::new().with("version", env!("CARGO_PKG_VERSION")))
+}
+
 /// One interval, with the sums of its directions.
 pub(super) fn interval(streams: &Streams, rows: &Interval) -> Object {
     let shape = &streams.shape;

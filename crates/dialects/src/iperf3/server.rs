@@ -36,6 +36,8 @@ pub(super) struct ServerScreen {
     /// The session whose rows were shown last; none since all had gone.
     shown: String,
     now_ns: u64,
+    /// Sessions of which it was told for programs that they failed, and why: it is heard once more.
+    failed: Vec<String>,
     /// Whether nobody is awaited any more.
     is_last: bool,
 }
@@ -60,6 +62,7 @@ impl ServerScreen {
             tests: Vec::new(),
             shown: String::new(),
             now_ns: 0,
+            failed: Vec::new(),
             is_last: false,
         }
     }
@@ -127,9 +130,14 @@ impl ServerScreen {
         out.write_all(&text)
     }
 
-    /// A client has failed, and its session is over. A document of its test was printed before that.
+    /// A client has failed, and its session is over. Where programs read it, and there was a test, they have it with that.
     fn fails(&mut self, trouble: &Trouble, out: &mut dyn Write) -> io::Result<()> {
         self.now_ns = self.now_ns.max(trouble.at_ns);
+        let told = self.failed.iter().position(|it| trouble.session.as_ref() == Some(it));
+        if let Some(place) = told {
+            self.failed.swap_remove(place);
+            return Ok(());
+        }
         let of = trouble.session.as_deref().map(host_and_port);
         let whose = of.map(|(host, port)| format!("client {host}, port {port}: "));
         let text = format!("{}{}", whose.unwrap_or_default(), trouble.text);
@@ -141,7 +149,9 @@ impl ServerScreen {
                 let client = client.map(|client| Object::new().with("client", client));
                 writeln!(out, "{}", event.with_some(OURS, client).line())
             }
-            Json::Whole => Ok(()),
+            Json::Whole => {
+                writeln!(out, "{}", objects::of_nothing(&self.machine, text).pretty())
+            }
         }
     }
 
@@ -151,6 +161,9 @@ impl ServerScreen {
         let machine = self.machine.clone();
         let ends = |test: &mut Test, out: &mut dyn Write| test.ends((form, &machine), over, out);
         self.with(&over.session, out, ends)?;
+        if over.failure.is_some() && self.json() != Json::No {
+            self.failed.push(over.session.clone());
+        }
         let before = self.tests.len();
         self.tests.retain(|test| test.began.session != over.session);
         if before == 0 || !self.tests.is_empty() || self.is_last || self.server.is_one_off {
@@ -267,7 +280,11 @@ impl Test {
             .with("cpu_utilization_percent", cpu)
             .with_some("sender_tcp_congestion", of(true))
             .with_some("receiver_tcp_congestion", of(false));
+        let why = over.failure.as_deref();
         if let Json::Stream { is_whole_too } = json {
+            if let Some(why) = why {
+                self.report.event("error", why.into(), out)?;
+            }
             self.report.event("end", end.clone().into(), out)?;
             if !is_whole_too {
                 return Ok(());
@@ -277,6 +294,7 @@ impl Test {
             .with("start", self.start(machine, over.sockets.as_ref()))
             .with("intervals", self.report.take_intervals())
             .with("end", end)
+            .with_some("error", why)
             .with(OURS, Object::new().with("version", env!("CARGO_PKG_VERSION")));
         writeln!(out, "{}", document.pretty())
     }
@@ -355,13 +373,19 @@ impl Screen for ServerScreen {
         }
     }
 
-    fn finished(&mut self, _: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn tells_failures(&self) -> bool {
+        true
+    }
+
+    fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.is_last = true;
         let sessions = self.tests.iter();
         let over =
             |test: &Test| TestOver { session: test.began.session.clone(), ..TestOver::default() };
         let all: Vec<TestOver> = sessions.map(over).collect();
-        all.iter().try_for_each(|over| self.is_over(over, out))
+        all.iter().try_for_each(|over| self.is_over(over, out))?;
+        let Some((_, why)) = ending.failure else { return Ok(()) };
+        self.fails(&Trouble { at_ns: 0, text: why.to_owned(), session: None }, out)
     }
 }
 

@@ -388,6 +388,11 @@ impl SessionJournal {
         self.write_unconfirmed(|facts| facts.error.clone().or_else(|| Some(unconfirmed(peer))));
     }
 
+    /// The session has failed so.
+    pub fn failed(&mut self, error: &impl fmt::Display) {
+        self.runs.iter_mut().for_each(|runs| runs.failed(&error.to_string()));
+    }
+
     /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
     pub fn reported(&mut self, report: &EndReport) {
         self.runs.iter_mut().for_each(|runs| runs.reported(report));

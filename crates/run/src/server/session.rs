@@ -141,6 +141,9 @@ impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
         }
         end.forget();
         let result = ended.take().unwrap_or(Ok(()));
+        if let Err(error) = &result {
+            driver.tell_failure(error);
+        }
         // Whoever is cut off by the end of the server has done nothing wrong.
         let is_ending = stop.reason().is_some();
         end.account.close(match &result {

@@ -153,6 +153,31 @@ fn what_became_of_a_client_that_failed_is_said_and_at_the_end_nobody_is_awaited(
 }
 
 #[test]
+fn programs_find_why_a_test_failed_once_in_its_document_and_of_one_that_never_began_too() {
+    let who = "10.0.0.1:41";
+    let (text, session) = ("the client has gone".to_owned(), Some(who.to_owned()));
+    let trouble = Entry::Trouble(Box::new(Trouble { at_ns: 0, text: text.clone(), session }));
+    let (failure, session) = (Some(text), who.to_owned());
+    let over = Entry::TestOver(Box::new(TestOver { failure, session, ..TestOver::default() }));
+    let test = [began(who, PUSH), opened(who), over, trouble.clone()];
+    let json = printed("-s -J", &test);
+    assert_eq!(json.matches("\"start\":\t{").count(), 1, "{json}");
+    let error = "\"error\":\t\"the client has gone\"";
+    assert_eq!((json.contains(error), json.matches("\"error\"").count()), (true, 1), "{json}");
+    let events = printed("-s --json-stream", &test);
+    let names = events.lines().filter_map(|line| line.split('"').nth(3));
+    assert_eq!(names.collect::<Vec<_>>(), ["start", "error", "end"], "{events}");
+    // A client that never had a test has a document of its own.
+    let json = printed("-s -J", &[trouble.clone()]);
+    assert!(
+        json.contains("port 41: the client has gone\"") && json.contains("\"end\":\t{\n"),
+        "{json}"
+    );
+    // People are told where it happens.
+    assert_eq!(printed("-s", &test).matches("the client has gone").count(), 1);
+}
+
+#[test]
 fn programs_find_processors_and_sockets_of_this_end_in_a_document() {
     let who = "10.0.0.1:41";
     let worker = WorkerUsage {

@@ -99,3 +99,8 @@ impl Drop for Runs {
             .write(clock::now(), |at_ns| Entry::TestOver(Box::new(TestOver { at_ns, ..over })));
     }
 }
+
+    /// Its session has failed.
+    pub fn failed(&mut self, why: &str) {
+        self.over.failure = Some(why.to_owned());
+    }

@@ -9,6 +9,7 @@ use pathscope_flow::Event;
 use pathscope_os::clock;
 
 use super::{Driver, End, Talk};
+use crate::RunError;
 use crate::messages::inbox::SessionMessage;
 
 /// After the end of the dialogue, flows have so long to end by themselves.
@@ -42,6 +43,11 @@ impl<D: Talk> Driver<D> {
                 self.salvage_from(word, end);
             }
         }
+    }
+
+    /// The session has failed so: its test, if any runs, is told as one that has.
+    pub fn tell_failure(&mut self, error: &RunError) {
+        self.journal.failed(error);
     }
 
     /// The flows of a test, if any run, are to end. Nothing is heard or said any more.
