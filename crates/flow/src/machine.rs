@@ -244,6 +244,8 @@ pub struct FlowDatagrams {
     pub reordered: u64,
     /// How much transit times varied of late.
     pub jitter_ns: u64,
+    /// When the last of them came, since the start of the test.
+    pub last_ns: Option<u64>,
 }
 
 /// What went through a flow.

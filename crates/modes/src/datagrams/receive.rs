@@ -365,7 +365,8 @@ impl Receives for Receiver {
         let (expected, jitter_ns) = self.seen_last();
         let jitter_ns = jitter_ns.round() as u64;
         let (duplicates, reordered) = (self.duplicates, self.reordered);
-        Some(FlowDatagrams { expected, duplicates, reordered, jitter_ns })
+        let last_ns = self.window.window.last_ns;
+        Some(FlowDatagrams { expected, duplicates, reordered, jitter_ns, last_ns })
     }
 }
 

@@ -135,6 +135,8 @@ pub(crate) struct SessionJournal {
     /// What is tested, at which end, and what its flows are called.
     test: Option<(Plan, Role, FlowNames)>,
     started: Tick,
+    /// When its flows were told to end.
+    stopped: Option<Tick>,
     /// What of the test that runs is told one by one; nothing before it runs.
     told_as: ToldAs,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
@@ -386,6 +388,11 @@ impl SessionJournal {
             self.peer = peer;
         }
         self.write_unconfirmed(|facts| facts.error.clone().or_else(|| Some(unconfirmed(peer))));
+    }
+
+    /// The flows of the test are told to end.
+    pub fn stops(&mut self, at: Tick) {
+        self.stopped.get_or_insert(at);
     }
 
     /// The session has failed so.

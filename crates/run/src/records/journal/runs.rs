@@ -2,7 +2,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::journal::{ConnectionProgress, DatagramProgress, Entry, TestBegan, TestOver};
-use pathscope_flow::Totals;
+use pathscope_flow::{FlowDatagrams, Totals};
 use pathscope_modes::registry::EndReport;
 use pathscope_os::clock;
 
@@ -29,12 +29,13 @@ impl SessionJournal {
 
     pub(super) fn progress_of(&mut self, of: &FlowProgress, (start, end): (Tick, Tick)) {
         let &FlowProgress { flow, totals, datagrams, tcp } = of;
-        let started = self.started;
+        let (started, end) = (self.started, self.interval_end(datagrams, end));
         let Some(held) = self.connections.get_mut(&flow).filter(|held| held.until.is_none()) else {
             return;
         };
         let (told, told_ns) = held.told;
         let [start_ns, end_ns] = [start, end].map(|at| at.nanos_since(started));
+        let end_ns = end_ns.max(told_ns);
         // Of a direction that another thread has, this one says nothing.
         let sent = totals.sent.max(told.sent);
         let received = totals.received.max(told.received);
@@ -66,6 +67,14 @@ impl SessionJournal {
         });
     }
 
+    /// When an interval was over that a worker tells of then. Datagrams are waited for behind the word that a test is over: what is waited
+    /// for in vain is none of its time.
+    fn interval_end(&self, datagrams: Option<FlowDatagrams>, told: Tick) -> Tick {
+        let (Some(datagrams), Some(stopped)) = (datagrams, self.stopped) else { return told };
+        let last = datagrams.last_ns.map(|last_ns| self.started.plus_nanos(last_ns));
+        told.min(last.map_or(stopped, |last| last.max(stopped)))
+    }
+
     /// The flows of a test are about to move data.
     pub(super) fn runs(&mut self, at: Tick) {
         let load = self.test.as_ref().and_then(|(plan, ..)| plan.load());
@@ -90,6 +99,11 @@ impl Runs {
         let over = std::mem::take(&mut self.over);
         self.over = TestOver { sent_there, workers, sockets, elapsed_ns, host, ..over };
     }
+
+    /// Its session has failed.
+    pub fn failed(&mut self, why: &str) {
+        self.over.failure = Some(why.to_owned());
+    }
 }
 
 impl Drop for Runs {
@@ -99,8 +113,3 @@ impl Drop for Runs {
             .write(clock::now(), |at_ns| Entry::TestOver(Box::new(TestOver { at_ns, ..over })));
     }
 }
-
-    /// Its session has failed.
-    pub fn failed(&mut self, why: &str) {
-        self.over.failure = Some(why.to_owned());
-    }

@@ -134,6 +134,27 @@ fn a_test_begins_with_what_it_moves_and_is_over_with_its_session_and_datagrams_a
 }
 
 #[test]
+fn what_is_waited_for_in_vain_behind_the_end_is_no_time_of_datagrams() {
+    let end_of = |last_ms: u64| {
+        let kept = Arc::new(Kept::default());
+        let mut session =
+            SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
+        session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
+        let begin = clock::now().plus_nanos(60_000_000_000);
+        let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
+        session.started(&[beginner()], ToldAs::Datagrams, begin);
+        session.stops(at(2));
+        let last_ns = Some(last_ms * 1_000_000);
+        let datagrams = Some(FlowDatagrams { last_ns, ..FlowDatagrams::default() });
+        let (flow, totals) = (beginner().flow, Totals { sent: 0, received: 9 });
+        session.progress(&[FlowProgress { flow, totals, datagrams, tcp: None }], (at(1), at(3)));
+        kept.progress()[0].end_ns / 1_000_000
+    };
+    // What came before the end, in the time that is waited, and at the last moment of it.
+    assert_eq!([1_500, 2_500, 3_500].map(end_of), [2_000, 2_500, 3_000]);
+}
+
+#[test]
 fn where_the_other_end_says_nothing_no_word_of_it_is_awaited() {
     let mut test = one_after_the_other();
     if let Plan::Goodput(plan) = &mut test.plan {

@@ -449,7 +449,9 @@ impl<D: Talk> Driver<D> {
                 }
                 Output::Tell { group, flow, event } => {
                     if event == Event::Stop {
-                        self.stop_by(clock::now() + STOPPING);
+                        let now = clock::now();
+                        self.journal.stops(now);
+                        self.stop_by(now + STOPPING);
                     }
                     self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
                     if event == Event::Stop && self.admits() {

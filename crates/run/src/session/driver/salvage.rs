@@ -54,6 +54,7 @@ impl<D: Talk> Driver<D> {
     pub fn begin_salvage(&mut self) {
         self.control.ignore();
         let Some(test) = &mut self.test else { return };
+        self.journal.stops(clock::now());
         test.tell_all(Event::Stop);
         test.close_entrances(None);
         // A client's whose paths come and go awaits the answers that may still come, and only then knows what was lost.
