@@ -31,6 +31,10 @@ pub trait ClientDialogue:
     /// peer that has nobody to start with.
     fn start_with_others(&mut self) {}
 
+    /// The server's first words are not waited for longer than this, from now on: somebody else waits for them. Nothing of a kind of
+    /// peer whose server says none.
+    fn await_greeting(&mut self, _within: Period, _now: Tick) {}
+
     /// What the server's process has drawn for itself when it started, and says at all of its addresses; none: it says nothing.
     fn server_identity(&self) -> Option<Token> {
         None

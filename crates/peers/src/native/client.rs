@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{ConnectionId, FlowId, Role, Token};
+use pathscope_core::quantity::Period;
 use pathscope_core::record::{Host, PeerFacts};
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
 use pathscope_modes::groups::Test;
@@ -54,6 +55,8 @@ pub struct Client {
     wants_ends: bool,
     /// Whether tests start with others.
     starts_with_others: bool,
+    /// How long the server's first words are waited for.
+    greeted_within: Period,
     /// The token under which the test that runs began.
     token: Option<Token>,
     /// When that test started here, and the number of its next interval.
@@ -116,6 +119,7 @@ impl Client {
             host,
             wants_ends,
             starts_with_others: false,
+            greeted_within: deadlines::HELLO,
             token: None,
             started: now,
             next_interval: 0,
@@ -133,7 +137,7 @@ impl Client {
     /// The first words on a connection.
     fn greet(&mut self, now: Tick) -> Result<(), PeerError> {
         self.greets_again = None;
-        self.stage = Stage::Greeting { deadline: now.plus_nanos(deadlines::HELLO.0) };
+        self.stage = Stage::Greeting { deadline: now.plus_nanos(self.greeted_within.0) };
         let security = vec![SECURITY_NONE.to_owned()];
         let capabilities = capabilities(self.wants_ends);
         let hello = Hello { capabilities, security, host: self.host.clone() };
@@ -354,7 +358,7 @@ impl Client {
         self.line.expire(self.moment(), now)?;
         let (what, limit) = match &mut self.stage {
             Stage::Greeting { deadline } if now >= *deadline => {
-                return Err(PeerError::Ungreeted { limit: deadlines::HELLO });
+                return Err(PeerError::Ungreeted { limit: self.greeted_within });
             }
             Stage::Agreeing { deadline, .. } if now >= *deadline => {
                 ("answer the proposal of a test", deadlines::ACCEPT)
@@ -529,6 +533,13 @@ impl ClientDialogue for Client {
 
     fn start_with_others(&mut self) {
         self.starts_with_others = true;
+    }
+
+    fn await_greeting(&mut self, within: Period, now: Tick) {
+        self.greeted_within = within;
+        if let Stage::Greeting { deadline } = &mut self.stage {
+            *deadline = now.plus_nanos(within.0).min(*deadline);
+        }
     }
 
     fn server_identity(&self) -> Option<Token> {

@@ -296,7 +296,11 @@ fn prepare(
     }
     if let Some(name) = probe_server {
         let place = (PeerKind::OWN.port(), family);
-        let targets = target::addresses(&name, place, run.stop)?;
+        let targets = target::addresses(&name, place, run.stop);
+        let targets = targets.map_err(|why| match why {
+            RunError::Os(error) => RunError::Peer(format!("--probe-server {name}: {error}")),
+            other => other,
+        })?;
         run.probe_server = Some(ProbeServer { name, targets });
     }
     let resolved = hosts.iter().map(|host| target::addresses(host, (port, family), run.stop));

@@ -17,6 +17,7 @@ use pathscope_peers::peer::{self, Control, KnownBy, Peer};
 use pathscope_peers::registry::PeerVisitor;
 
 use super::company::{Company, Verdict};
+use super::probes;
 use super::test::ClientEnd;
 use super::{ClientRun, Told};
 use crate::connect::attach;
@@ -117,6 +118,7 @@ impl ClientRun<'_> {
         if let Some(start) = self.joint_start {
             start.comes(&driver.inbox);
             driver.dialogue.start_with_others();
+            driver.dialogue.await_greeting(probes::GREETED_WITHIN, clock::now());
         }
         if let Some((company, host)) = self.company {
             if !self.join((company, host), &mut driver)? {

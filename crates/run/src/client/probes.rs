@@ -6,12 +6,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use pathscope_core::Tick;
+use pathscope_core::quantity::Period;
 use pathscope_core::record::Caveat;
 use pathscope_modes::assemble::Findings;
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::end::Hosts;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::groups::Test;
+use pathscope_peers::PeerError;
 use pathscope_peers::registry::PeerKind;
 
 use super::{ClientRun, Told};
@@ -22,6 +24,9 @@ use crate::records::journal::Journal;
 use crate::session::intervals::Pairs;
 use crate::stop::Stop;
 use crate::threads::lock;
+
+/// A server that has not said by then that it is one of ours is none, or too far away to be pinged beside a load, which waits for it.
+pub(super) const GREETED_WITHIN: Period = Period::from_secs(3);
 
 /// Why probes end.
 const LOAD_IS_OVER: &str = "the load is over";
@@ -174,7 +179,25 @@ impl ProbeServer {
         if matches!(why, RunError::Interrupted) {
             return Err(why);
         }
-        Err(RunError::Peer(format!("the server of the latency probes, {}: {why}", self.name)))
+        Err(RunError::Peer(format!(
+            "the server of the latency probes, {}: {}",
+            self.name,
+            unreached(why)
+        )))
+    }
+}
+
+/// Why it cannot be had, and what to do about that: what is said of a load's server would lead elsewhere.
+fn unreached(why: RunError) -> String {
+    match why {
+        RunError::Dialogue(PeerError::Ungreeted { limit }) => format!(
+            "it did not answer the greeting of a pathscope client within {limit}; --probe-server names a 'pathscope server', beside the \
+             load's own, as HOST:PORT"
+        ),
+        RunError::Os(error) => format!(
+            "{error}; start a 'pathscope server' there, or name its port: --probe-server HOST:PORT"
+        ),
+        other => other.to_string(),
     }
 }
 

@@ -1,13 +1,16 @@
 //! A connection that breaks, falls silent or brings garbage at each byte of a conversation: both ends
 //! end with an error, in time, and flows that run are told to stop.
 
+use pathscope_core::Tick;
 use pathscope_core::error::Failure;
+use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::goodput::GoodputInterval;
 use pathscope_modes::registry::EndInterval;
 
 use super::pair::{AnyDialogue, End, Fault, Pair, RUN_NS, Seen};
 use crate::PeerError;
+use crate::dialogue::ClientDialogue as _;
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
 
@@ -137,6 +140,15 @@ fn each_silent_step_has_its_sentence() {
         "the server did not answer the greeting of a pathscope client within 10 s; a simpleperf server would not \
          either (--peer simpleperf)"
     );
+}
+
+#[test]
+fn a_greeting_that_others_wait_for_is_awaited_for_as_long_as_was_said() {
+    let mut pair = pair();
+    pair.client.dialogue.await_greeting(Period::from_secs(3), Tick::ZERO);
+    pair.client.fault = Some((0, Fault::Mute));
+    pair.run();
+    assert!(pair.client.sentence().contains("within 3 s"), "{}", pair.client.sentence());
 }
 
 #[test]
