@@ -86,16 +86,29 @@ impl Time {
                 text.push(character);
                 continue;
             }
-            match characters.next() {
-                Some(letter) => self.part(&date, letter, &mut text),
-                None => text.push('%'),
+            let word = characters.as_str();
+            // How it is padded, and in what other form: those of the C locale are the same.
+            let letters = word.trim_start_matches(['-', '_', '0', '^', '#']);
+            let flags = &word[..word.len() - letters.len()];
+            let letters = letters.strip_prefix(['E', 'O']).unwrap_or(letters);
+            let Some(letter) = letters.chars().next() else {
+                text.push('%');
+                continue;
+            };
+            let length = word.len() - letters.len() + letter.len_utf8();
+            let mut part = String::new();
+            if self.part(&date, letter, &mut part) {
+                text.push_str(&flagged(part, flags));
+            } else {
+                text.extend(["%", &word[..length]]);
             }
+            characters = word[length..].chars();
         }
         text
     }
 
-    /// Text takes whatever is written to it.
-    fn part(self, date: &Date, letter: char, text: &mut String) {
+    /// Text takes whatever is written to it. Whether there is such a part.
+    fn part(self, date: &Date, letter: char, text: &mut String) -> bool {
         let Date { year, month, day, of_year, weekday, hour, minute, second } = *date;
         let hour_of_half = if hour % 12 == 0 { 12 } else { hour % 12 };
         let of_all = match letter {
@@ -119,6 +132,8 @@ impl Time {
             'C' => write!(text, "{:02}", year.div_euclid(100)),
             'd' => write!(text, "{day:02}"),
             'e' => write!(text, "{day:2}"),
+            'g' => write!(text, "{:02}", date.week().0.rem_euclid(100)),
+            'G' => write!(text, "{}", date.week().0),
             'H' => write!(text, "{hour:02}"),
             'I' => write!(text, "{hour_of_half:02}"),
             'j' => write!(text, "{:03}", of_year + 1),
@@ -128,10 +143,14 @@ impl Time {
             'M' => write!(text, "{minute:02}"),
             'n' => write!(text, " "),
             'p' => write!(text, "{}", if hour < 12 { "AM" } else { "PM" }),
+            'P' => write!(text, "{}", if hour < 12 { "am" } else { "pm" }),
             's' => write!(text, "{}", self.unix_s),
             'S' => write!(text, "{second:02}"),
             't' => write!(text, "\t"),
             'u' => write!(text, "{}", if weekday == 0 { 7 } else { weekday }),
+            'U' => write!(text, "{:02}", (of_year + 7 - weekday as i64) / 7),
+            'V' => write!(text, "{:02}", date.week().1),
+            'W' => write!(text, "{:02}", (of_year + 7 - (weekday as i64 + 6) % 7) / 7),
             'w' => write!(text, "{weekday}"),
             'y' => write!(text, "{:02}", year.rem_euclid(100)),
             'Y' => write!(text, "{year}"),
@@ -141,8 +160,41 @@ impl Time {
                 write!(text, "{sign}{:02}{:02}", ahead / 3_600, ahead / 60 % 60)
             }
             '%' => write!(text, "%"),
-            other => write!(text, "%{other}"),
+            _ => return false,
         };
+        true
+    }
+}
+
+impl Date {
+    /// The week that it is of, from Monday on, and the year of that (ISO 8601): the one that has its Thursday.
+    fn week(&self) -> (i64, i64) {
+        let days_of = |year: i64| {
+            if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) { 366 } else { 365 }
+        };
+        let thursday = self.of_year + 3 - (self.weekday as i64 + 6) % 7;
+        let (year, of_year) = if thursday < 0 {
+            (self.year - 1, thursday + days_of(self.year - 1))
+        } else if thursday >= days_of(self.year) {
+            (self.year + 1, thursday - days_of(self.year))
+        } else {
+            (self.year, thursday)
+        };
+        (year, of_year / 7 + 1)
+    }
+}
+
+/// A part as what stands between `%` and its letter asks for: `-` no padding, `_` blanks, `^` capitals.
+fn flagged(part: String, flags: &str) -> String {
+    let bare = part.trim_start_matches(['0', ' ']);
+    let is_number = !part.is_empty() && part.bytes().all(|it| it == b' ' || it.is_ascii_digit());
+    let bare = if is_number && bare.is_empty() { "0" } else { bare };
+    match flags.chars().last() {
+        Some('-') if is_number => bare.to_owned(),
+        Some('_') if is_number => format!("{bare:>width$}", width = part.len()),
+        Some('0') if is_number => format!("{bare:0>width$}", width = part.len()),
+        Some('^') => part.to_uppercase(),
+        _ => part,
     }
 }
 
@@ -159,6 +211,8 @@ mod tests {
             ("%F %T %z|%s", "2026-11-27 02:32:49 +0200|1795739569"),
             ("%A %B %e %j %I%p %y %D %R", "Friday November 27 331 02AM 26 11/27/26 02:32"),
             ("100%% %Q %", "100% %Q %"),
+            ("%G-W%V-%u %g %U %W %P %Ey %Od", "2026-W48-5 26 47 47 am 26 27"),
+            ("%-H:%M|%_H|%0e|%^a|%-", "2:32| 2|27|FRI|%-"),
         ] {
             assert_eq!(time.formatted(form), text, "{form}");
         }
@@ -169,5 +223,9 @@ mod tests {
         assert_eq!(days(1_735_603_200), "2024-12-31 366 Tue");
         assert_eq!(days(1_740_787_200), "2025-03-01 060 Sat");
         assert_eq!(days(-1), "1969-12-31 365 Wed");
+        let weeks = |unix_s| Time { unix_s, offset_s: 0 }.formatted("%F %G-%V %U %W");
+        assert_eq!(weeks(1_735_603_200), "2024-12-31 2025-01 52 53");
+        assert_eq!(weeks(1_609_459_200), "2021-01-01 2020-53 00 00");
+        assert_eq!(weeks(1_740_787_200), "2025-03-01 2025-09 08 08");
     }
 }

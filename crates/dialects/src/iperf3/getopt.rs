@@ -113,7 +113,8 @@ fn unknown(flags: &'static [Flag], name: &str) -> String {
     const NEAR: usize = 2;
     let near = flags.iter().flat_map(|flag| flag.long).map(|long| (edits(name, long), long));
     let near = near.min().filter(|(edits, _)| *edits <= NEAR);
-    let hint = near.map_or_else(|| "-h lists all".to_owned(), |(_, long)| format!("--{long}?"));
+    let hint = near
+        .map_or_else(|| "-h lists all".to_owned(), |(_, long)| format!("did you mean --{long}?"));
     format!("there is no option '--{}'; {hint}", shown(name))
 }
 
@@ -191,7 +192,7 @@ mod tests {
     fn what_cannot_be_read_is_named() {
         for (line, said) in [
             ("--bi", "--bi is ambiguous: it begins --bind, --bind-dev, --bitrate, --bidir"),
-            ("--paralel 4", "there is no option '--paralel'; --parallel?"),
+            ("--paralel 4", "there is no option '--paralel'; did you mean --parallel?"),
             ("--zzzzzz", "-h lists all"),
             ("-uQ", "there is no option '-Q'"),
             ("-P", "-P/--parallel needs a value behind it"),

@@ -180,7 +180,7 @@ impl Line {
             burst,
             window_bytes: self.size("window", &(0..=512 << 20))?.filter(|&it| it > 0),
             congestion: self.value("congestion").map(str::to_owned),
-            mss: self.in_range("set-mss", &(0..=32_767))?.filter(|&it| it > 0),
+            mss: self.mss()?,
             is_no_delay: self.has("no-delay"),
             tos: self.tos()?,
             client_port: self.port("cport")?,
@@ -189,6 +189,15 @@ impl Line {
             extra_data: self.value("extra-data").map(str::to_owned),
             common,
         })
+    }
+
+    /// The largest segment: what is less the system does not take, and 0 is its own.
+    fn mss(&self) -> Result<Option<u64>, String> {
+        let within = 88..=32_767;
+        match self.in_range("set-mss", &(0..=u64::MAX))?.filter(|&it| it > 0) {
+            Some(bytes) if !within.contains(&bytes) => Err(out_of_range("set-mss", bytes, &within)),
+            bytes => Ok(bytes),
+        }
     }
 
     fn extent(&self) -> Result<Extent, String> {

@@ -87,6 +87,8 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -t 5 -n 1M", "-t/--time and -n/--bytes exclude each other"),
         ("-c h4 -O 1 -n 1M", "-O/--omit: bytes and blocks are counted from the first on"),
         ("-c h4 -P 129", "-P/--parallel: 129 is out of range: 1 to 128"),
+        ("-c h4 -M 87", "-M/--set-mss: 87 is out of range: 88 to 32767"),
+        ("-c h4 -M 32768", "-M/--set-mss: 32768 is out of range: 88 to 32767"),
         ("-c h4 -P x", "-P/--parallel: 'x' is no number"),
         ("-c h4 -p 0", "-p/--port: 0 is out of range"),
         ("-c h4 -i 61", "-i/--interval: 61 is out of range: 0.1 to 60, or 0"),
