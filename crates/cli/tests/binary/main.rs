@@ -26,6 +26,7 @@ mod foreign_loads;
 mod found_there;
 mod guide;
 mod interrupted;
+mod iperf3;
 mod journal;
 mod junit;
 #[cfg(test)]

@@ -168,7 +168,7 @@ fn programs_find_why_a_test_failed_once_in_its_document_and_of_one_that_never_be
     let names = events.lines().filter_map(|line| line.split('"').nth(3));
     assert_eq!(names.collect::<Vec<_>>(), ["start", "error", "end"], "{events}");
     // A client that never had a test has a document of its own.
-    let json = printed("-s -J", &[trouble.clone()]);
+    let json = printed("-s -J", std::slice::from_ref(&trouble));
     assert!(
         json.contains("port 41: the client has gone\"") && json.contains("\"end\":\t{\n"),
         "{json}"

@@ -1,0 +1,166 @@
+//! The binary at both ends of iperf3's wire: what its users' other programs find in it. Not what tests count, which `run` tests with the
+//! original.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use super::common::{Server, run};
+
+/// What the original writes in each kind of test.
+const MEMBERS: &str = include_str!("../fixtures/iperf3-members.txt");
+/// What ours leaves out: docs/peers.md says why.
+const LEFT_OUT: [&str; 1] = ["/start/cookie"];
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn server() -> Server {
+    Server::start_with(&["--accept", "iperf3", "--iperf3-port", "0"])
+}
+
+fn end(server: Server) {
+    server.running.signal("TERM");
+    server.running.finish();
+}
+
+/// The seconds in the first datagram that a server of ours sends to a client of this version (reference/iperf3.md, section 1).
+fn stamp_for(version: &str, port: &str) -> u64 {
+    let server = format!("127.0.0.1:{port}");
+    let mut control = TcpStream::connect(&server).expect("it listens");
+    control.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    control.write_all(&[&[b'a'; 36][..], &[0]].concat()).expect("the cookie is taken");
+    let mut hears = |word: u8| {
+        let mut heard = [0];
+        control.read_exact(&mut heard).expect("it answers");
+        assert_eq!(heard, [word]);
+        control.try_clone().expect("a descriptor")
+    };
+    let asked = format!(
+        r#"{{"udp":true,"omit":0,"time":5,"parallel":1,"reverse":true,"len":1000,"bandwidth":1000000,"client_version":"{version}"}}"#
+    );
+    let mut answer = hears(9);
+    answer.write_all(&(asked.len() as u32).to_be_bytes()).expect("it is taken");
+    answer.write_all(asked.as_bytes()).expect("it is taken");
+    hears(10);
+    let stream = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream.connect(&server).expect("an address");
+    stream.send(b"9876").expect("it leaves");
+    let mut datagram = [0; 2_000];
+    assert_eq!(stream.recv(&mut datagram).expect("it is answered"), 4);
+    hears(1);
+    hears(2);
+    assert_eq!(stream.recv(&mut datagram).expect("datagrams come"), 1_000);
+    u32::from_be_bytes(*datagram.first_chunk().expect("it is long enough")).into()
+}
+
+#[test]
+fn datagrams_bear_the_time_of_the_clock_that_each_version_counts_jitter_from() {
+    let server = server();
+    let port = server.port.to_string();
+    for version in ["3.1.3", "3.6", "3.12", "3.21"] {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later").as_secs();
+        let stamp = stamp_for(version, &port);
+        assert!(stamp.abs_diff(now) < 3_600, "{version}: {stamp} at {now}");
+    }
+    // These take the time since their machine began; none has run for thirty years.
+    for version in ["3.7", "3.8.1"] {
+        let stamp = stamp_for(version, &port);
+        assert!(stamp < 1_000_000_000, "{version}: {stamp}");
+    }
+    end(server);
+}
+
+#[test]
+fn what_is_no_server_of_probes_is_told_before_the_load_and_with_what_helps() {
+    let server = server();
+    let port = server.port.to_string();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent_at = silent.local_addr().expect("it is bound").to_string();
+    for (named, said) in [
+        (silent_at.as_str(), "within 3 s; --probe-server names a 'pathscope server'"),
+        ("127.77.21.1", "or name its port: --probe-server HOST:PORT"),
+        ("nowhere.invalid", "--probe-server nowhere.invalid: "),
+    ] {
+        let words =
+            ["goodput", "127.0.0.1", "--peer", "iperf3", "--port", &port, "--duration", "1s"];
+        let ran = run(&[&words[..], &["--probe-server", named]].concat()).exits(3);
+        let ran = ran.complains(&[said]);
+        for elsewhere in ["simpleperf", "--peer"] {
+            assert!(!ran.stderr.contains(elsewhere), "{}", ran.said());
+        }
+    }
+    end(server);
+}
+
+/// The place of each member of a document, and of what type it is.
+fn members(value: &Value, place: &str, found: &mut BTreeMap<String, &'static str>) {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(all) => {
+            all.iter().for_each(|each| members(each, &format!("{place}/*"), found));
+            "list"
+        }
+        Value::Object(all) => {
+            all.iter().for_each(|(key, each)| members(each, &format!("{place}/{key}"), found));
+            "object"
+        }
+    };
+    found.insert(if place.is_empty() { "/".to_owned() } else { place.to_owned() }, kind);
+}
+
+#[test]
+fn programs_find_each_member_that_the_original_writes_at_a_client() {
+    let server = server();
+    let port = server.port.to_string();
+    let cases: [(&str, &[&str]); 6] = [
+        ("tcp-push", &[]),
+        ("tcp-pull", &["-R"]),
+        ("tcp-bidir", &["--bidir"]),
+        ("udp-push", &["-u"]),
+        ("udp-pull", &["-u", "-R"]),
+        ("udp-bidir", &["-u", "--bidir"]),
+    ];
+    thread::scope(|scope| {
+        for (case, words) in cases {
+            let common = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-J", "-t", "2", "-b", "4M"];
+            let words = [&common[..], words].concat();
+            scope.spawn(move || {
+                let ran = run(&words).exits(0);
+                let document: Value = serde_json::from_str(&ran.stdout).expect("it is JSON");
+                let mut found = BTreeMap::new();
+                members(&document, "", &mut found);
+                let lines = MEMBERS.lines().filter(|line| !line.starts_with('#'));
+                let told = lines.map(|line| line.split(' ').collect::<Vec<_>>());
+                let told = told.filter(|told| {
+                    told[1] == "client"
+                        && (told[4] == "*" || told[4].split(',').any(|it| it == case))
+                });
+                let mut count = 0;
+                for member in told.filter(|told| !LEFT_OUT.contains(&told[2])) {
+                    let [version, _, place, kind, _] = member[..] else { panic!("{member:?}") };
+                    assert_eq!(found.get(place), Some(&kind), "{case}: {place} of {version}");
+                    count += 1;
+                }
+                assert!(count > 100, "{case}: {count} members of two versions");
+            });
+        }
+    });
+    end(server);
+}
+
+#[test]
+fn as_many_streams_are_made_as_a_server_takes() {
+    let server = server();
+    let port = server.port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-P", "128", "-n", "128K"];
+    let ran = run(&words).exits(0);
+    assert_eq!(ran.stdout.matches(" connected to ").count(), 128, "{}", ran.said());
+    end(server);
+}
