@@ -189,6 +189,8 @@ pub enum Event {
     Held {
         /// How many.
         bytes: u64,
+        /// So many of them wait for nothing but this end: a receive brings them.
+        ready_bytes: u64,
     },
     /// Another flow of the same worker asks what all hold ([`Weigh::All`](crate::Weigh::All)): who has to know what it holds at that moment
     /// asks now.

@@ -241,12 +241,16 @@ impl<M: Machine> Slot<M> {
     /// Tells the flow what has come and was not received yet.
     #[cold]
     fn weigh(&mut self, shared: &mut M::Shared, now: Tick) {
-        let held = |wire: &Wire| {
-            let held = wire.socket.as_ref().and_then(Socket::held_bytes);
-            held.unwrap_or(0) + wire.unread.len() as u64
+        let of_all = |of_socket: fn(&Socket) -> Option<u64>| -> u64 {
+            let of_one = |wire: &Wire| {
+                let in_kernel = wire.socket.as_ref().and_then(of_socket);
+                in_kernel.unwrap_or(0) + wire.unread.len() as u64
+            };
+            self.wires.iter().map(of_one).sum()
         };
-        let bytes = self.wires.iter().map(held).sum();
-        self.machine.event(shared, Event::Held { bytes }, now);
+        let bytes = of_all(Socket::held_bytes);
+        let ready_bytes = if bytes == 0 { 0 } else { of_all(Socket::ready_bytes) };
+        self.machine.event(shared, Event::Held { bytes, ready_bytes }, now);
         self.want = self.machine.want(shared, now);
     }
 

@@ -55,7 +55,8 @@ impl Machine for Weigher {
     fn event(&mut self, _: &mut Bench, event: Event, _: Tick) {
         match event {
             Event::Start => self.asks = true,
-            Event::Held { bytes } => {
+            Event::Held { bytes, ready_bytes } => {
+                assert_eq!(bytes, ready_bytes, "nothing was lost on the way");
                 assert!(self.asks, "told though it did not ask");
                 self.asks = false;
                 self.told.push((self.received, bytes));
@@ -144,7 +145,7 @@ impl Machine for Asker {
                 assert!(self.id > 0 && !self.is_asked, "once, and not who asks");
                 (self.is_asked, self.weigh) = (true, Weigh::This);
             }
-            Event::Held { bytes } => {
+            Event::Held { bytes, .. } => {
                 self.held.push(bytes);
                 self.weigh = Weigh::Nothing;
             }

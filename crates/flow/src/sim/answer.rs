@@ -29,7 +29,8 @@ impl<M: Machine> Site<'_, M> {
         if weigh != Weigh::Nothing {
             let (now, from) = (self.now(), self.key.role.peer());
             let bytes = self.lanes.iter().map(|lane| lane[from].unread_bytes() as u64).sum();
-            self.end.machine.event(self.shared, Event::Held { bytes }, now);
+            let held = Event::Held { bytes, ready_bytes: bytes };
+            self.end.machine.event(self.shared, held, now);
             self.end.want = self.end.machine.want(self.shared, now);
         }
         if weigh == Weigh::All {

@@ -9,6 +9,7 @@ use pathscope_flow::{
     ClockNeed, Close, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Want, Weigh,
 };
 
+use self::ending::Silence;
 use super::counted_window::CountedWindow;
 use super::{BufferRange, FlowCorruption, GoodputShared, errors};
 use crate::conventions::StreamEnd;
@@ -71,10 +72,9 @@ pub struct Receiver {
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
-    /// When what the other end has sent should have come, and whether that has passed once. Once the other end has closed or
-    /// is heard to have failed: when that was.
+    /// When what the other end has sent should have come. Once the other end has closed or is heard to have failed: when that was.
     stalled_at: Tick,
-    is_last_call: bool,
+    silence: Silence,
     /// A connection whose data is wrong is reset, once.
     pub(super) close: Option<Close>,
     error: Option<Box<FlowError>>,
@@ -101,7 +101,7 @@ impl Receiver {
             examination: None,
             judge_at: Tick::NEVER,
             stalled_at: Tick::NEVER,
-            is_last_call: false,
+            silence: Silence::Borne,
             close: None,
             error: None,
         }
@@ -150,24 +150,6 @@ impl Receiver {
         }
         let length_ns = self.counted.window().last_ns?.saturating_sub(self.start_ns);
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
-    }
-
-    /// Where the stream ends, once that is known.
-    fn end(&self) -> Option<u64> {
-        (self.ends_at != NOT_KNOWN).then_some(self.ends_at)
-    }
-
-    /// Bytes received, and where the stream ends.
-    pub(super) fn progress(&self) -> errors::Progress {
-        (self.position, self.end())
-    }
-
-    fn so_far(&self) -> String {
-        format!("after {}", errors::received(self.progress(), self.told))
-    }
-
-    fn while_receiving(&self) -> String {
-        format!("while receiving, {}", self.so_far())
     }
 
     /// How many bytes may still come.
@@ -236,6 +218,20 @@ impl Receiver {
         }
     }
 
+    /// So much has come that was not received yet: the window that counts may have asked.
+    fn weighed(&mut self, held: u64, shared: &mut GoodputShared, now: Tick) {
+        let since_start = shared.since_start(now);
+        let windows = (&shared.window, shared.planned);
+        if self.counted.weigh(since_start, self.start_ns, windows) == Weigh::Nothing {
+            return;
+        }
+        // What has come of a connection that began after the warm-up came after it.
+        let warm_up_ns = shared.planned.opens_ns;
+        let is_new = warm_up_ns > 0 && self.start_ns >= warm_up_ns;
+        let held = if is_new { 0 } else { held };
+        self.counted.weighed(held, since_start, (&mut shared.window, shared.planned));
+    }
+
     fn count(&mut self, right: usize, shared: &mut GoodputShared, now: Tick) {
         let bytes = right as u64;
         if let (true, Some(late)) = (self.is_settled(), &mut shared.late_bytes) {
@@ -270,13 +266,17 @@ impl Machine for Receiver {
             }
         }
         if now >= self.stalled_at && !self.is_gone() {
-            self.call_last(shared, now);
+            self.call_last(now);
         }
         let recv = self.appetite(shared);
         let receives = recv != RecvWant::Nothing;
         let windows = (&shared.window, shared.planned);
         let weigh = self.counted.weigh(shared.since_start(now), self.start_ns, windows);
-        let weigh = if receives { weigh } else { Weigh::Nothing };
+        let weigh = match (receives, weigh) {
+            (false, _) => Weigh::Nothing,
+            (true, Weigh::Nothing) if self.silence == Silence::LookedInto => Weigh::This,
+            (true, weigh) => weigh,
+        };
         let opens_at = self.counted.opens_at(shared.planned).filter(|_| receives);
         let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
         let is_awaited =
@@ -324,13 +324,9 @@ impl Machine for Receiver {
                     self.ends_as_told();
                 }
             }
-            Event::Held { bytes } => {
-                let since_start = shared.since_start(now);
-                // What has come of a connection that began after the warm-up came after it.
-                let warm_up_ns = shared.planned.opens_ns;
-                let is_new = warm_up_ns > 0 && self.start_ns >= warm_up_ns;
-                let held = if is_new { 0 } else { bytes };
-                self.counted.weighed(held, since_start, (&mut shared.window, shared.planned));
+            Event::Held { bytes, ready_bytes } => {
+                self.weighed(bytes, shared, now);
+                self.end_silence(ready_bytes, shared, now);
             }
             Event::PeerTotal(total) => self.told(total, shared, now),
             Event::Settle => self.settle(shared, now),

@@ -8,6 +8,7 @@ mod failed_there;
 mod flights;
 mod leaving;
 mod settled;
+mod silence;
 mod stopped;
 mod window;
 

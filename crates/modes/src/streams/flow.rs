@@ -326,7 +326,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
             Event::PeerTotal(total) => {
                 self.receiver.iter_mut().for_each(|half| half.told(shared, total, now));
             }
-            Event::Held { bytes } => {
+            Event::Held { bytes, .. } => {
                 self.receiver.iter_mut().for_each(|half| half.weighed(bytes));
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {

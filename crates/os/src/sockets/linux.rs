@@ -462,13 +462,17 @@ pub fn receive_drops(handle: &Handle) -> Option<u32> {
 }
 
 pub fn held_bytes(handle: &Handle) -> Option<u64> {
-    let in_order = rustix::io::ioctl_fionread(handle).ok()?;
+    let in_order = ready_bytes(handle)?;
     // A kernel that does not count them may hold some.
     if crate::tcp_facts::out_of_order(handle) == Some(0) {
         return Some(in_order);
     }
     // What waits for others before it is counted nowhere, but charged for.
     Some(u64::from(memory(handle)?[RECEIVE_MEMORY]).max(in_order))
+}
+
+pub fn ready_bytes(handle: &Handle) -> Option<u64> {
+    rustix::io::ioctl_fionread(handle).ok()
 }
 
 /// In seconds, of which the kernel makes times that it answers a SYN again: one, which is the least.

@@ -213,6 +213,12 @@ impl Socket {
         imp::held_bytes(&self.0)
     }
 
+    /// Bytes of a TCP stream that a receive would bring now; those that wait for others before them are not among them. Of a socket of
+    /// datagrams the length of the next. `None` where the system does not say.
+    pub fn ready_bytes(&self) -> Option<u64> {
+        imp::ready_bytes(&self.0)
+    }
+
     /// Bytes of a TCP stream that were handed to the kernel and have not been acknowledged, whether they left or not; the end of the
     /// stream counts as one. `None` where it does not say.
     pub fn unacknowledged_bytes(&self) -> Option<u64> {

@@ -127,6 +127,10 @@ pub fn held_bytes(handle: &Handle) -> Option<u64> {
     match *handle {}
 }
 
+pub fn ready_bytes(handle: &Handle) -> Option<u64> {
+    match *handle {}
+}
+
 pub fn await_first_words(handle: &Handle) -> io::Result<()> {
     match *handle {}
 }

@@ -15,7 +15,37 @@ const STALLED_NS: u64 = 9_000_000_000;
 /// The rest of that time is waited for once this end looks again: it may have been suspended itself.
 const LAST_CALL_NS: u64 = 1_000_000_000;
 
+/// How far what does not come is from being given up.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Silence {
+    /// It may come for a while.
+    Borne,
+    /// Its time has passed once.
+    LastCall,
+    /// And twice: it is asked whether it has come, and waits for this end. One that has very many connections may take longer than that
+    /// from one visit of a connection to the next.
+    LookedInto,
+}
+
 impl Receiver {
+    /// Where the stream ends, once that is known.
+    pub(super) fn end(&self) -> Option<u64> {
+        (self.ends_at != NOT_KNOWN).then_some(self.ends_at)
+    }
+
+    /// Bytes received, and where the stream ends.
+    pub(in crate::goodput) fn progress(&self) -> errors::Progress {
+        (self.position, self.end())
+    }
+
+    pub(super) fn so_far(&self) -> String {
+        format!("after {}", errors::received(self.progress(), self.told))
+    }
+
+    pub(super) fn while_receiving(&self) -> String {
+        format!("while receiving, {}", self.so_far())
+    }
+
     /// The other end says where the stream ends, whatever the plan does.
     pub(in crate::goodput) fn ends_as_told(&mut self) {
         self.ends_at = NOT_KNOWN;
@@ -98,17 +128,26 @@ impl Receiver {
             return;
         }
         self.stalled_at = now.plus_nanos(STALLED_NS);
-        self.is_last_call = false;
+        self.silence = Silence::Borne;
     }
 
-    /// Nothing has come for long.
-    pub(super) fn call_last(&mut self, shared: &mut GoodputShared, now: Tick) {
-        if !std::mem::replace(&mut self.is_last_call, true) {
-            self.stalled_at = now.plus_nanos(LAST_CALL_NS);
+    /// Nothing has been received for long.
+    pub(super) fn call_last(&mut self, now: Tick) {
+        (self.silence, self.stalled_at) = match self.silence {
+            Silence::Borne => (Silence::LastCall, now.plus_nanos(LAST_CALL_NS)),
+            Silence::LastCall | Silence::LookedInto => (Silence::LookedInto, Tick::NEVER),
+        };
+    }
+
+    /// It was looked whether anything has come. What waits for nothing but this end is not lost: its turn comes, however many
+    /// connections have theirs before.
+    pub(super) fn end_silence(&mut self, ready_bytes: u64, shared: &mut GoodputShared, now: Tick) {
+        if self.silence != Silence::LookedInto || self.is_done() || self.is_gone() {
             return;
         }
-        self.stalled_at = Tick::NEVER;
-        if !self.is_done() {
+        self.await_more(now);
+        if ready_bytes == 0 {
+            self.stalled_at = Tick::NEVER;
             self.judge(shared);
             self.fail(errors::stalled(self.position, self.end()));
         }
