@@ -57,7 +57,7 @@ fn common(setting: &Setting<'_>) -> Vec<String> {
         }
     };
     words(&format!(
-        "--control-port {control} --port {data} --test-length {} --num-threads 1 {test}",
+        "--logtostderr --control-port {control} --port {data} --test-length {} --num-threads 1 {test}",
         setting.conditions.seconds
     ))
 }
