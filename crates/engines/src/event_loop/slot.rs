@@ -75,8 +75,8 @@ pub(crate) struct Wire {
     pub lost_bytes: u64,
     /// When the kernel got what was received last, where it says so.
     pub stamp: Option<Tick>,
-    /// Where what leaves is stamped: how it is numbered.
-    pub numbers: Option<Numbers>,
+    /// Where what leaves is stamped: how it is numbered. Apart, since streams have none, and there may be very many of them.
+    pub numbers: Option<Box<Numbers>>,
     /// For an engine that registers sockets: what for.
     #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
     pub registered: u8,
@@ -368,5 +368,16 @@ const fn rank(close: Close) -> u8 {
         Close::HalfWrite => 0,
         Close::Graceful => 1,
         Close::Reset => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_engine_has_of_a_flow_is_small_enough_for_a_million() {
+        let sizes = [size_of::<Slot<()>>(), size_of::<Wire>()];
+        assert!(sizes[0] <= 128 && sizes[1] <= 112, "{sizes:?}");
     }
 }

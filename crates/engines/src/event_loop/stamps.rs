@@ -9,7 +9,6 @@ use pathscope_flow::{Event, Machine, Transport};
 use pathscope_os::errno::errno_name;
 use pathscope_os::stamps::WallClock;
 
-use super::numbers::Numbers;
 use super::{EventLoop, Slot};
 use crate::{SystemCalls, Trouble};
 
@@ -34,7 +33,7 @@ impl Stamps {
         for wire in slots.iter_mut().flat_map(|slot| &mut slot.wires) {
             let Some(socket) = &wire.socket else { continue };
             match calls.stamp(socket) {
-                Ok(()) => wire.numbers = Some(Numbers::default()),
+                Ok(()) => wire.numbers = Some(Box::default()),
                 Err(Trouble::Failed(errno)) => refused = Some(errno),
                 Err(Trouble::Blocked | Trouble::Interrupted) => refused = Some(0),
             }

@@ -12,6 +12,7 @@ use pathscope_flow::{
     Want,
 };
 
+pub(super) use self::turns::Segments;
 use self::turns::Turns;
 use super::farewell::Farewell;
 use super::parting::Parting;
@@ -41,7 +42,8 @@ impl GoodputFlow {
     pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let from_client = role == Role::Client;
         let total = plan.transfer_of(flow);
-        let turns = (plan.pattern == Pattern::Pushpull).then(|| Turns::of(plan, role, total));
+        let turns = (plan.pattern == Pattern::Pushpull)
+            .then_some(Turns { role, have_end: total.is_some() });
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
@@ -142,7 +144,7 @@ impl GoodputFlow {
     /// In `pushpull`, an end that has all that the other will ever send, and less than was agreed or
     /// nothing being agreed, has had its last turn.
     fn end_turns(&mut self, shared: &GoodputShared) {
-        let is_less = |turns: Turns| turns.total.is_none() || self.receiver.is_cut;
+        let is_less = |turns: Turns| !turns.have_end || self.receiver.is_cut;
         if self.receiver.is_done() && self.turns.is_some_and(is_less) {
             self.sender.end_here(shared);
         }
@@ -160,7 +162,7 @@ fn end_of(plan: &GoodputPlan, (role, flow): (Role, FlowId), total: Option<u64>) 
     }
     let total = total?;
     Some(if plan.pattern == Pattern::Pushpull {
-        Turns::of(plan, role, Some(total)).share(total)
+        Segments::of(plan).share(role, total)
     } else {
         plan.pattern.part(role, total)
     })
@@ -188,7 +190,7 @@ impl Machine for GoodputFlow {
             return Want { wake: due, ..farewell.want() };
         }
         let moved = (self.sender.position, self.receiver.position);
-        let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(moved));
+        let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(shared.segments, moved));
         let (send, wake) = self.sender.offer(shared, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.is_before_leave() {

@@ -5,6 +5,7 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::counted_window::Planned;
+use super::flow::Segments;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::conventions::{Conventions, StreamEnd};
 use crate::load::{JointTransfer, ReceiveWindow, Together, Verify};
@@ -15,6 +16,8 @@ use crate::mode::Mode;
 pub struct GoodputShared {
     /// Each send and receive moves at most what is drawn from it.
     pub(super) buffers: BufferRange,
+    /// What each end sends at a time where they take turns.
+    pub(super) segments: Segments,
     /// What each sender keeps to.
     pub(super) pace: Pace,
     /// All senders stop so long after the first flow has started.
@@ -49,6 +52,7 @@ impl GoodputShared {
         let closes = plan.duration_ns().filter(|_| !plan.replaces());
         Self {
             buffers: plan.buffers(),
+            segments: Segments::of(plan),
             pace: plan.pace,
             duration_ns: plan.duration_ns().map(|duration| duration.0),
             closes: false,
