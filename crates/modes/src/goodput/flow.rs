@@ -12,10 +12,10 @@ use pathscope_flow::{
     Want,
 };
 
-pub(super) use self::turns::Segments;
 use self::turns::Turns;
 use super::farewell::Farewell;
 use super::parting::Parting;
+use super::segments::Segments;
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::conventions::StreamEnd;
 use crate::flows::phase_of;

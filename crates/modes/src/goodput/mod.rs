@@ -20,6 +20,7 @@ mod presentation;
 mod receive;
 mod results;
 mod runs;
+mod segments;
 mod send;
 mod shape;
 mod shared;

@@ -5,7 +5,7 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::counted_window::Planned;
-use super::flow::Segments;
+use super::segments::Segments;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::conventions::{Conventions, StreamEnd};
 use crate::load::{JointTransfer, ReceiveWindow, Together, Verify};
