@@ -105,15 +105,20 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
     assert_eq!(rows, expected);
 }
 
-#[test]
-fn a_test_begins_with_what_it_moves_and_is_over_with_its_session_and_datagrams_are_counted() {
+/// A session whose datagrams begin in a minute, what it keeps, and when so many seconds of them are over.
+fn of_datagrams() -> (Arc<Kept>, SessionJournal, impl Fn(u64) -> Tick) {
     let kept = Arc::new(Kept::default());
     let mut session =
         SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
     session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
     let begin = clock::now().plus_nanos(60_000_000_000);
-    let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
     session.started(&[beginner()], ToldAs::Datagrams, begin);
+    (kept, session, move |seconds| begin.plus_nanos(seconds * 1_000_000_000))
+}
+
+#[test]
+fn a_test_begins_with_what_it_moves_and_is_over_with_its_session_and_datagrams_are_counted() {
+    let (kept, mut session, at) = of_datagrams();
     let flow = beginner().flow;
     for (received, expected, duplicates, end) in [(3, 5, 0, 1), (9, 10, 2, 2)] {
         let datagrams = Some(FlowDatagrams { expected, duplicates, ..FlowDatagrams::default() });
@@ -136,13 +141,7 @@ fn a_test_begins_with_what_it_moves_and_is_over_with_its_session_and_datagrams_a
 #[test]
 fn what_is_waited_for_in_vain_behind_the_end_is_no_time_of_datagrams() {
     let end_of = |last_ms: u64| {
-        let kept = Arc::new(Kept::default());
-        let mut session =
-            SessionJournal::new(Journal::begin(kept.clone(), clock::now()), "peer".to_owned());
-        session.expect(names(), (Role::Client, [true; 2]), &one_after_the_other());
-        let begin = clock::now().plus_nanos(60_000_000_000);
-        let at = |seconds: u64| begin.plus_nanos(seconds * 1_000_000_000);
-        session.started(&[beginner()], ToldAs::Datagrams, begin);
+        let (kept, mut session, at) = of_datagrams();
         session.stops(at(2));
         let last_ns = Some(last_ms * 1_000_000);
         let datagrams = Some(FlowDatagrams { last_ns, ..FlowDatagrams::default() });
