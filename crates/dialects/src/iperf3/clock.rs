@@ -57,8 +57,7 @@ impl Time {
         let day = from_march - (153 * month_from_march + 2) / 5 + 1;
         let month = (month_from_march + 2) % 12;
         let year = year_of_era + era * 400 + i64::from(month < 2);
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let before_march = i64::from(is_leap) + 59;
+        let before_march = i64::from(is_leap(year)) + 59;
         let of_year = if month < 2 { from_march - 306 } else { from_march + before_march };
         Date {
             year,
@@ -166,12 +165,15 @@ impl Time {
     }
 }
 
+/// Whether a year has 366 days.
+const fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
 impl Date {
     /// The week that it is of, from Monday on, and the year of that (ISO 8601): the one that has its Thursday.
     fn week(&self) -> (i64, i64) {
-        let days_of = |year: i64| {
-            if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) { 366 } else { 365 }
-        };
+        let days_of = |year: i64| if is_leap(year) { 366 } else { 365 };
         let thursday = self.of_year + 3 - (self.weekday as i64 + 6) % 7;
         let (year, of_year) = if thursday < 0 {
             (self.year - 1, thursday + days_of(self.year - 1))
