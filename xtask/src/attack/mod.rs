@@ -145,8 +145,9 @@ fn attack(
     Ok(figures)
 }
 
-/// The step of the check: mutations of recorded sessions, by the binary that the tests have built.
-pub fn mutations_for_the_check(root: &Path) -> Result<bool> {
+/// The step of the check: mutations of recorded sessions, by the binary that the tests have built. What they came to, and
+/// whether all held.
+pub fn mutations_for_the_check(root: &Path) -> Result<(String, bool)> {
     // As the tests are built, or it would be built a second time with other features of what it depends on.
     let mut build = cargo::cargo(root);
     build.args(["test", "--workspace", "--no-run", "--quiet"]);
@@ -159,7 +160,11 @@ pub fn mutations_for_the_check(root: &Path) -> Result<bool> {
         pathscope: PathBuf::from("target/debug/pathscope"),
         debug: true,
     };
-    run(root, &arguments)
+    let strangers = Strangers::build(root, arguments.debug)?;
+    let (told, in_order) =
+        strangers.mutate(&root.join(&arguments.pathscope), MUTATIONS_LAST, &arguments)?;
+    say(&told)?;
+    Ok((told, in_order))
 }
 
 /// `30s`, `5m`, `1h`.

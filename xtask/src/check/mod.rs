@@ -82,6 +82,10 @@ fn print_table(reports: &[Report], total: &Tally) {
     for note in &total.notes {
         println!("{note}");
     }
+    // Last, since the end of a long output is what is shown of it at the least.
+    for fault in &total.faults {
+        println!("\n{fault}");
+    }
     println!("\n{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
 }
 

@@ -24,13 +24,16 @@ impl Outcome {
         Self::Failed(Some(why.to_owned()))
     }
 
-    /// What it adds to the count; notes begin with the step's name.
+    /// What it adds to the count; notes and faults begin with the step's name.
     pub fn tally(self, step: &str) -> Tally {
         match self {
             Self::Passed => Tally { passed: 1, ..Tally::default() },
             Self::Failed(why) => Tally {
                 failed: 1,
-                notes: why.into_iter().map(|why| format!("{step}: failed to {why}")).collect(),
+                faults: vec![why.map_or_else(
+                    || format!("{step}: failed, as its output says"),
+                    |why| format!("{step}: failed to {why}"),
+                )],
                 ..Tally::default()
             },
             Self::Skipped(why) => Tally {
@@ -52,8 +55,10 @@ pub struct Tally {
     pub failed: usize,
     /// Could not run here.
     pub skipped: usize,
-    /// Why, for those that failed outside of any output, and for each that was skipped.
+    /// Why, for each that was skipped.
     pub notes: Vec<String>,
+    /// What failed, and the end of what it said: the whole output may be long, or cut by whoever shows it.
+    pub faults: Vec<String>,
 }
 
 impl Tally {
@@ -63,6 +68,7 @@ impl Tally {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.notes.extend_from_slice(&other.notes);
+        self.faults.extend_from_slice(&other.faults);
         self
     }
 }

@@ -22,6 +22,9 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// Lines of a failed test's output that are told again at the end: its panic and what is asserted stand first.
+const FAULT_LINES: usize = 30;
+
 /// Runs all tests of the workspace.
 pub fn run(root: &Path) -> Result<Outcome> {
     let mut command = cargo::cargo(root);
@@ -52,6 +55,10 @@ struct Reader {
     test: String,
     /// The last test that was counted as skipped: one that says so twice is still one.
     last_skipped: String,
+    /// In the output of tests that failed.
+    in_failures: bool,
+    /// Lines told of the failed test whose output is being read.
+    fault_lines: usize,
     /// Tests that said themselves that they did not run; the harness counts them as passed.
     declared_skips: usize,
 }
@@ -60,10 +67,11 @@ impl Reader {
     fn read(&mut self, line: &str) {
         let line = line.trim();
         match line {
-            "successes:" => self.in_successes = true,
-            "failures:" => self.in_successes = false,
+            "successes:" => (self.in_successes, self.in_failures) = (true, false),
+            "failures:" => (self.in_successes, self.in_failures) = (false, true),
             _ => {}
         }
+        self.add_fault(line);
         if let Some(name) = output_head(line) {
             name.clone_into(&mut self.test);
         } else if let Some(counts) = line.strip_prefix("test result: ") {
@@ -87,8 +95,29 @@ impl Reader {
                 _ => {}
             }
         }
-        self.in_successes = false;
+        (self.in_successes, self.in_failures) = (false, false);
         self.last_skipped.clear();
+    }
+
+    /// A line about tests that failed: a name begins, or what it said goes on.
+    fn add_fault(&mut self, line: &str) {
+        if !self.in_failures {
+            return;
+        }
+        if let Some(name) = output_head(line) {
+            self.fault_lines = 0;
+            self.tally.faults.push(format!("{name}: failed"));
+        } else if line == "failures:" {
+            // The list of names that follows has been told with what each said.
+            self.fault_lines = FAULT_LINES;
+        } else if let Some(fault) = self.tally.faults.last_mut()
+            && !line.is_empty()
+            && self.fault_lines < FAULT_LINES
+        {
+            self.fault_lines += 1;
+            fault.push_str("\n    ");
+            fault.push_str(line);
+        }
     }
 
     fn add_skip(&mut self, reason: &str) {
@@ -106,7 +135,7 @@ impl Reader {
         self.tally.skipped += self.declared_skips;
         if !ended_well && self.tally.failed == 0 {
             self.tally.failed = 1;
-            self.tally.notes.push("cargo test failed outside of any test".to_owned());
+            self.tally.faults.push("cargo test failed outside of any test".to_owned());
         }
         self.tally
     }
@@ -191,9 +220,22 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
+    fn a_test_that_failed_is_told_again_with_what_it_said() {
+        assert_eq!(
+            tally(TWO_HARNESSES, false).faults,
+            ["e: failed\n    skipped, because it printed that and then failed"]
+        );
+        let long = TWO_HARNESSES.replace("skipped, because it printed", &"said\n".repeat(100));
+        let faults = tally(&long, false).faults;
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults.concat().lines().count(), 1 + FAULT_LINES);
+    }
+
+    #[test]
     fn a_harness_that_crashed_is_a_failure() {
         let crashed = "running 2 tests\ntest a ... ok\n";
         assert_eq!(tally(crashed, false).failed, 1);
+        assert_eq!(tally(crashed, false).faults, ["cargo test failed outside of any test"]);
         assert_eq!(tally(crashed, true).failed, 0);
     }
 }
