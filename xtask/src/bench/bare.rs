@@ -17,6 +17,7 @@ use super::case::PING_BYTES;
 use super::relay::{self, Paced};
 use crate::console::say;
 
+mod churn;
 mod datagrams;
 
 /// One end of a bare loop.
@@ -34,6 +35,10 @@ pub enum Loop {
     DatagramsServer(datagrams::Flood),
     /// Sends datagrams as fast as they go for the time given
     DatagramsClient(datagrams::Flood),
+    /// Answers a request on each connection until it is killed
+    ChurnServer(churn::Churn),
+    /// Makes connections for one request each for the time given
+    ChurnClient(churn::Churn),
     /// Sends datagrams at a steady rate for the time given
     Paced(Paced),
     /// Holds a port for datagrams and reads none
@@ -89,6 +94,8 @@ pub fn run(end: &Loop) -> Result<()> {
         }
         Loop::DatagramsServer(flood) => datagrams::take(flood),
         Loop::DatagramsClient(flood) => datagrams::send(flood),
+        Loop::ChurnServer(churn) => churn::answer(churn),
+        Loop::ChurnClient(churn) => churn::ask(churn),
         Loop::LatencyServer(pings) => bounce(pings),
         Loop::LatencyClient(pings) => ping(pings),
         Loop::Paced(paced) => relay::send(paced),

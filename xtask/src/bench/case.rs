@@ -20,6 +20,10 @@ pub const DATAGRAM_BYTES: usize = 1_400;
 /// Length of a ping and of its echo.
 pub const PING_BYTES: usize = 64;
 
+/// What a connection says that lives for one request, its opening included, and what answers it, the note behind it included.
+pub const REQUEST_BYTES: usize = 112;
+pub const ANSWER_BYTES: usize = 20;
+
 /// One thing to compare.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,6 +41,11 @@ pub enum Case {
     Datagrams {
         /// Whether many are handed over as one.
         offload: bool,
+    },
+    /// Connections that live for one request, so many at a time, each closed by a reset.
+    Churn {
+        /// At once.
+        connections: usize,
     },
     /// Round trips, one at a time.
     Latency {
@@ -91,6 +100,8 @@ pub enum Measure {
     MeanRttNs,
     /// Round trips that were made, one after the other: also what lies between them counts.
     RoundTrips,
+    /// Connections that came to their end in a second.
+    ConnectionsPerSecond,
 }
 
 /// Every case.
@@ -110,6 +121,7 @@ pub fn all() -> Vec<Case> {
         cases.extend(WRITE_BYTES_OF_PULLS.map(|write_bytes| case(Direction::Pull, write_bytes)));
     }
     cases.extend([true, false].map(|offload| Case::Datagrams { offload }));
+    cases.push(Case::Churn { connections: 64 });
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
     }
@@ -126,6 +138,7 @@ impl Case {
             }
             Self::Datagrams { offload: true } => "datagrams-joined".to_owned(),
             Self::Datagrams { offload: false } => "datagrams-single".to_owned(),
+            Self::Churn { connections } => format!("churn-{connections}"),
             Self::Latency { protocol, wait } => {
                 format!("latency-{}-{}", protocol.name(), wait.name())
             }
@@ -173,7 +186,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (46, 46));
+        assert_eq!((names.len(), all().len()), (47, 47));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

@@ -116,6 +116,7 @@ impl Comparison {
         match (self.opponent, &self.case, self.measure) {
             ("bare", Case::Goodput { .. }, _) => 0.95,
             ("bare", Case::Datagrams { .. }, _) => 0.85,
+            (_, Case::Churn { .. }, _) => 0.9,
             (.., Measure::RoundTrips) => 0.97,
             _ => 1.0,
         }
@@ -124,7 +125,7 @@ impl Comparison {
     fn verdict(&self) -> String {
         let wanted = self.wanted();
         let (holds, claim) = match self.measure {
-            Measure::GoodputBps | Measure::RoundTrips => {
+            Measure::GoodputBps | Measure::RoundTrips | Measure::ConnectionsPerSecond => {
                 (self.summary.is_at_least(wanted), format!("at least {wanted}"))
             }
             Measure::MedianRttNs | Measure::MeanRttNs => {
@@ -160,6 +161,7 @@ impl Measure {
         match self {
             Self::GoodputBps => quantity::bit_rate(figure),
             Self::RoundTrips => quantity::count(figure as u64),
+            Self::ConnectionsPerSecond => format!("{}/s", quantity::count(figure as u64)),
             Self::MedianRttNs | Self::MeanRttNs => quantity::duration_ns(figure as u64),
         }
     }

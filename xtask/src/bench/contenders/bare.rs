@@ -13,7 +13,7 @@ pub const BARE: Contender = Contender {
     measure,
     server: |setting| command(setting, "server"),
     // The server of pings has nothing to say and hears of no end over UDP.
-    server_ends: |case| !matches!(case, Case::Latency { .. }),
+    server_ends: |case| !matches!(case, Case::Latency { .. } | Case::Churn { .. }),
     controls_by_tcp: false,
     is_timed: true,
     client: |setting| command(setting, "client"),
@@ -25,6 +25,7 @@ fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
         // Its server receives; the same loop the other way round would tell the same.
         Case::Goodput { direction: Direction::Pull, .. } => return None,
         Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
+        Case::Churn { .. } => Measure::ConnectionsPerSecond,
         Case::Latency { .. } => Measure::MedianRttNs,
     })
 }
@@ -44,6 +45,9 @@ fn command(setting: &Setting<'_>, end: &str) -> Vec<String> {
             "bare-loop datagrams-{end} {common} {}",
             if offload { "--offload" } else { "" },
         )),
+        Case::Churn { connections } => {
+            words(&format!("bare-loop churn-{end} {common} --connections {connections}"))
+        }
         Case::Latency { protocol, wait } => words(&format!(
             "bare-loop latency-{end} {common} {} {}",
             if protocol == Protocol::Udp { "--udp" } else { "" },
@@ -57,6 +61,7 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
         Measure::GoodputBps => Ok(number_at(&outputs.client, "/receive_bps")?
             + number_at(&outputs.server, "/receive_bps")?),
         Measure::RoundTrips => bail!("count round trips: told by pathscope alone"),
+        Measure::ConnectionsPerSecond => number_at(&outputs.client, "/completed_per_second"),
         Measure::MedianRttNs => number_at(&outputs.client, "/median_rtt_ns"),
         Measure::MeanRttNs => number_at(&outputs.client, "/mean_rtt_ns"),
     }

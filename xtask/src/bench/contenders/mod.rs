@@ -34,6 +34,7 @@ pub const ALL: &[Contender] = &[
     neper::TCP_STREAM,
     neper::TCP_RR,
     neper::UDP_RR,
+    neper::TCP_CRR,
     netperf::NETPERF,
     lagscope::LAGSCOPE,
     lagscope::SERVED_BY_LAGSCOPE,

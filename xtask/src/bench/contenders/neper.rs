@@ -2,11 +2,13 @@
 //! compared only where the system's own is the one asked for; and it tells round trips as transactions
 //! a second, which for one flow is the inverse of their mean.
 //!
-//! Written from its documentation; not tried.
+//! `tcp_crr` closes by a reset unless it is told otherwise. The others were written from its documentation and not tried.
 
 use anyhow::{Result, ensure};
 
-use super::super::case::{Case, Direction, Measure, PING_BYTES, Protocol};
+use super::super::case::{
+    ANSWER_BYTES, Case, Direction, Measure, PING_BYTES, Protocol, REQUEST_BYTES,
+};
 use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, number_after, sleeps, words};
 
@@ -39,6 +41,16 @@ pub const UDP_RR: Contender = Contender {
     ..TCP_STREAM
 };
 
+pub const TCP_CRR: Contender = Contender {
+    name: "tcp_crr",
+    program: Program::Installed("tcp_crr"),
+    measure: |case, conditions| {
+        let covered = matches!(case, Case::Churn { .. }) && conditions.system_agrees();
+        covered.then_some(Measure::ConnectionsPerSecond)
+    },
+    ..TCP_STREAM
+};
+
 fn round_trip(case: &Case, own: Protocol) -> Option<Measure> {
     let same = matches!(case, Case::Latency { protocol, .. } if *protocol == own);
     (same && sleeps(case)).then_some(Measure::MeanRttNs)
@@ -52,6 +64,9 @@ fn common(setting: &Setting<'_>) -> Vec<String> {
         Case::Goodput { connections, write_bytes, .. } => {
             format!("--num-flows {connections} --buffer-size {write_bytes}")
         }
+        Case::Churn { connections } => format!(
+            "--num-flows {connections} --request-size {REQUEST_BYTES} --response-size {ANSWER_BYTES}"
+        ),
         Case::Latency { .. } => {
             format!("--num-flows 1 --request-size {PING_BYTES} --response-size {PING_BYTES}")
         }
@@ -75,5 +90,8 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     }
     let transactions_a_second = number_after(&outputs.client, "\nthroughput=")?;
     ensure!(transactions_a_second > 0.0, "find any transaction");
+    if setting.measure == Measure::ConnectionsPerSecond {
+        return Ok(transactions_a_second);
+    }
     Ok(1e9 / transactions_a_second)
 }

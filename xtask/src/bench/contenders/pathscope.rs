@@ -6,10 +6,13 @@ use pathscope_core::stats::LatencyFigures;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputSummary;
 
-use super::super::case::{Case, DATAGRAM_BYTES, Measure, PING_BYTES};
+use super::super::case::{Case, DATAGRAM_BYTES, Measure, PING_BYTES, REQUEST_BYTES};
 use super::super::conditions::Conditions;
 use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, words};
+
+/// Length of what a connection says before its request.
+const OPENING_BYTES: usize = 48;
 
 pub const PATHSCOPE: Contender = Contender {
     name: "pathscope",
@@ -27,6 +30,7 @@ pub const PATHSCOPE: Contender = Contender {
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
         Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
+        Case::Churn { .. } => Measure::ConnectionsPerSecond,
         Case::Latency { .. } => Measure::MedianRttNs,
     })
 }
@@ -45,6 +49,11 @@ pub(super) fn client(setting: &Setting<'_>) -> Vec<String> {
         Case::Datagrams { offload } => words(&format!(
             "goodput {common} --protocol udp --datagram {DATAGRAM_BYTES} --offload {} --no-probe",
             if offload { "auto" } else { "off" },
+        )),
+        Case::Churn { connections } => words(&format!(
+            "goodput 127.0.0.1 --port {port} --json --quiet --connections {connections} --iterations forever \
+             --transfer {} --time-limit {seconds}s --shutdown rude --no-probe",
+            REQUEST_BYTES - OPENING_BYTES,
         )),
         Case::Latency { protocol, wait } => words(&format!(
             "latency {common} --protocol {} --wait {} --size {PING_BYTES}B",
@@ -77,6 +86,9 @@ fn figure_where(
             Some(datagrams) => datagrams.up.as_ref().and_then(|up| up.goodput_bps),
             None => summary.goodput.as_ref().and_then(both_directions),
         },
+        Measure::ConnectionsPerSecond => {
+            summary.goodput.as_ref().and_then(|goodput| goodput.completed_per_second)
+        }
         Measure::MedianRttNs => summary.latency.as_ref().and_then(|latency| median(&latency.rtt)),
         Measure::RoundTrips => summary.latency.as_ref().map(|latency| latency.rtt.count as f64),
         Measure::MeanRttNs => summary.latency.as_ref().and_then(|latency| latency.rtt.mean_ns),
