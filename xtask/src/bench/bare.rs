@@ -1,5 +1,5 @@
 //! The bare loops: the least a program must do to move bytes or to bounce a ping, with the standard
-//! library alone. Not verified, not scheduled, not reported: the bound that we want to stay close to.
+//! library alone. Not scheduled, not reported, and not verified unless it is told to: the bound that we want to stay close to.
 //! Run as processes of their own (`cargo xtask bare-loop …`), so that they are pinned and accounted like
 //! any other tool.
 
@@ -16,7 +16,9 @@ use socket2::SockRef;
 use super::case::PING_BYTES;
 use super::relay::{self, Paced};
 use crate::console::say;
+use checked::Table;
 
+mod checked;
 mod churn;
 mod datagrams;
 
@@ -60,6 +62,9 @@ pub struct Transfer {
     duplex: bool,
     #[arg(long)]
     write_bytes: usize,
+    /// Each byte is compared with what it has to be
+    #[arg(long)]
+    checked: bool,
     #[arg(long)]
     congestion: String,
     #[arg(long)]
@@ -117,12 +122,14 @@ fn move_bytes(
         SockRef::from(&stream)
             .set_tcp_congestion(transfer.congestion.as_bytes())
             .with_context(|| format!("set congestion control {}", transfer.congestion))?;
-        let (seconds, bytes) = (transfer.seconds, transfer.write_bytes);
+        let (seconds, bytes, checked) = (transfer.seconds, transfer.write_bytes, transfer.checked);
         if receives {
             let stream = stream.try_clone().context("share a socket")?;
-            incoming.push(thread::spawn(move || receive(stream, bytes)));
+            incoming.push(thread::spawn(move || receive(stream, bytes, checked)));
         }
-        if sends {
+        if sends && checked {
+            outgoing.push(thread::spawn(move || send_checked(stream, bytes, seconds)));
+        } else if sends {
             outgoing.push(thread::spawn(move || send(stream, bytes, seconds)));
         }
     }
@@ -155,13 +162,25 @@ fn send(mut stream: TcpStream, write_bytes: usize, seconds: u64) -> Result<()> {
     stream.shutdown(Shutdown::Write).context("end a connection")
 }
 
+fn send_checked(mut stream: TcpStream, write_bytes: usize, seconds: u64) -> Result<()> {
+    let table = Table::new(PAGE - 64);
+    let end = now() + Duration::from_secs(seconds);
+    let mut position = 0;
+    while now() < end {
+        position += table.write(&mut stream, position, write_bytes).context("send")? as u64;
+    }
+    stream.shutdown(Shutdown::Write).context("end a connection")
+}
+
 /// Bits a second from the first receive to the last, the first one's bytes left out.
-fn receive(mut stream: TcpStream, read_bytes: usize) -> Result<f64> {
+fn receive(mut stream: TcpStream, read_bytes: usize, checked: bool) -> Result<f64> {
     let mut buffer = vec![0; read_bytes + 2 * PAGE];
     let base = buffer.as_ptr().align_offset(PAGE);
+    let table = checked.then(|| Table::new(0));
     let mut room = |bytes: u64| {
         let start = base + (bytes as usize + PAGE - 32) % PAGE;
-        stream.read(&mut buffer[start..start + read_bytes]).context("receive")
+        let room = &mut buffer[start..start + read_bytes];
+        checked::read(&mut stream, room, bytes, table.as_ref()).context("receive")
     };
     let first = room(0)? as u64;
     let start = now();

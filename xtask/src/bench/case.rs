@@ -8,6 +8,9 @@ const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288,
 /// Write sizes where many connections share the same two cores.
 const WRITE_BYTES_OF_MANY: [usize; 2] = [65_536, 524_288];
 
+/// And where there are so many that each has its turn rarely.
+const WRITE_BYTES_OF_THOUSAND: [usize; 1] = [65_536];
+
 /// The write size that iperf3 has by itself.
 const WRITE_BYTES_OF_IPERF3: usize = 131_072;
 
@@ -44,6 +47,11 @@ pub enum Case {
     },
     /// Connections that live for one request, so many at a time, each closed by a reset.
     Churn {
+        /// At once.
+        connections: usize,
+    },
+    /// Round trips over many TCP connections at once, one at a time on each, where both ends wait in the kernel.
+    Requests {
         /// At once.
         connections: usize,
     },
@@ -100,6 +108,8 @@ pub enum Measure {
     MeanRttNs,
     /// Round trips that were made, one after the other: also what lies between them counts.
     RoundTrips,
+    /// Round trips of all connections together in a second.
+    RequestsPerSecond,
     /// Connections that came to their end in a second.
     ConnectionsPerSecond,
 }
@@ -107,9 +117,12 @@ pub enum Measure {
 /// Every case.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (connections, sizes) in
-        [(1, &WRITE_BYTES[..]), (8, &WRITE_BYTES), (100, &WRITE_BYTES_OF_MANY)]
-    {
+    for (connections, sizes) in [
+        (1, &WRITE_BYTES[..]),
+        (8, &WRITE_BYTES),
+        (100, &WRITE_BYTES_OF_MANY),
+        (1_000, &WRITE_BYTES_OF_THOUSAND),
+    ] {
         for direction in [Direction::Push, Direction::Duplex] {
             let case = |&write_bytes| Case::Goodput { connections, direction, write_bytes };
             cases.extend(sizes.iter().map(case));
@@ -122,6 +135,7 @@ pub fn all() -> Vec<Case> {
     }
     cases.extend([true, false].map(|offload| Case::Datagrams { offload }));
     cases.push(Case::Churn { connections: 64 });
+    cases.extend([64, 1_000].map(|connections| Case::Requests { connections }));
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
     }
@@ -139,6 +153,7 @@ impl Case {
             Self::Datagrams { offload: true } => "datagrams-joined".to_owned(),
             Self::Datagrams { offload: false } => "datagrams-single".to_owned(),
             Self::Churn { connections } => format!("churn-{connections}"),
+            Self::Requests { connections } => format!("requests-{connections}"),
             Self::Latency { protocol, wait } => {
                 format!("latency-{}-{}", protocol.name(), wait.name())
             }
@@ -186,7 +201,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (47, 47));
+        assert_eq!((names.len(), all().len()), (51, 51));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

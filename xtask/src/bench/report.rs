@@ -114,9 +114,10 @@ impl Comparison {
     /// trip may cost 3 % of them.
     fn wanted(&self) -> f64 {
         match (self.opponent, &self.case, self.measure) {
-            ("bare", Case::Goodput { .. }, _) => 0.95,
+            ("checked", ..) | ("bare", Case::Goodput { .. }, _) => 0.95,
             ("bare", Case::Datagrams { .. }, _) => 0.85,
             (_, Case::Churn { .. }, _) => 0.9,
+            ("tcp_rr", Case::Requests { .. }, _) => 1.2,
             (.., Measure::RoundTrips) => 0.97,
             _ => 1.0,
         }
@@ -125,7 +126,10 @@ impl Comparison {
     fn verdict(&self) -> String {
         let wanted = self.wanted();
         let (holds, claim) = match self.measure {
-            Measure::GoodputBps | Measure::RoundTrips | Measure::ConnectionsPerSecond => {
+            Measure::GoodputBps
+            | Measure::RoundTrips
+            | Measure::RequestsPerSecond
+            | Measure::ConnectionsPerSecond => {
                 (self.summary.is_at_least(wanted), format!("at least {wanted}"))
             }
             Measure::MedianRttNs | Measure::MeanRttNs => {
@@ -161,7 +165,9 @@ impl Measure {
         match self {
             Self::GoodputBps => quantity::bit_rate(figure),
             Self::RoundTrips => quantity::count(figure as u64),
-            Self::ConnectionsPerSecond => format!("{}/s", quantity::count(figure as u64)),
+            Self::RequestsPerSecond | Self::ConnectionsPerSecond => {
+                format!("{}/s", quantity::count(figure as u64))
+            }
             Self::MedianRttNs | Self::MeanRttNs => quantity::duration_ns(figure as u64),
         }
     }

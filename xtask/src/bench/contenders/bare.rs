@@ -20,10 +20,22 @@ pub const BARE: Contender = Contender {
     figure,
 };
 
+/// The same loops, where each byte sent is compared with what it has to be, as the instrument does.
+pub const CHECKED: Contender = Contender {
+    name: "checked",
+    measure: |case, conditions| match case {
+        Case::Goodput { .. } | Case::Datagrams { .. } => measure(case, conditions),
+        _ => None,
+    },
+    server: |setting| [&command(setting, "server")[..], &words("--checked")].concat(),
+    client: |setting| [&command(setting, "client")[..], &words("--checked")].concat(),
+    ..BARE
+};
+
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
-        // Its server receives; the same loop the other way round would tell the same.
-        Case::Goodput { direction: Direction::Pull, .. } => return None,
+        // Its server receives; the same loop the other way round would tell the same. Of round trips it makes one at a time.
+        Case::Goodput { direction: Direction::Pull, .. } | Case::Requests { .. } => return None,
         Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
         Case::Churn { .. } => Measure::ConnectionsPerSecond,
         Case::Latency { .. } => Measure::MedianRttNs,
@@ -48,6 +60,7 @@ fn command(setting: &Setting<'_>, end: &str) -> Vec<String> {
         Case::Churn { connections } => {
             words(&format!("bare-loop churn-{end} {common} --connections {connections}"))
         }
+        Case::Requests { .. } => Vec::new(),
         Case::Latency { protocol, wait } => words(&format!(
             "bare-loop latency-{end} {common} {} {}",
             if protocol == Protocol::Udp { "--udp" } else { "" },
@@ -60,7 +73,9 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     match setting.measure {
         Measure::GoodputBps => Ok(number_at(&outputs.client, "/receive_bps")?
             + number_at(&outputs.server, "/receive_bps")?),
-        Measure::RoundTrips => bail!("count round trips: told by pathscope alone"),
+        Measure::RoundTrips | Measure::RequestsPerSecond => {
+            bail!("count round trips: told by others alone")
+        }
         Measure::ConnectionsPerSecond => number_at(&outputs.client, "/completed_per_second"),
         Measure::MedianRttNs => number_at(&outputs.client, "/median_rtt_ns"),
         Measure::MeanRttNs => number_at(&outputs.client, "/mean_rtt_ns"),

@@ -11,6 +11,7 @@ mod pathscope;
 mod qperf;
 mod recording;
 mod sockperf;
+mod uring;
 
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
@@ -25,7 +26,9 @@ pub const ALL: &[Contender] = &[
     pathscope::PATHSCOPE,
     recording::RECORDING,
     earlier::EARLIER,
+    uring::URING,
     bare::BARE,
+    bare::CHECKED,
     iperf3::IPERF3,
     iperf3::SERVED_BY_IPERF3,
     iperf3::ASKED_BY_IPERF3,

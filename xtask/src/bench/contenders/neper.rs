@@ -52,8 +52,13 @@ pub const TCP_CRR: Contender = Contender {
 };
 
 fn round_trip(case: &Case, own: Protocol) -> Option<Measure> {
-    let same = matches!(case, Case::Latency { protocol, .. } if *protocol == own);
-    (same && sleeps(case)).then_some(Measure::MeanRttNs)
+    match case {
+        Case::Latency { protocol, .. } if *protocol == own => {
+            sleeps(case).then_some(Measure::MeanRttNs)
+        }
+        Case::Requests { .. } if own == Protocol::Tcp => Some(Measure::RequestsPerSecond),
+        _ => None,
+    }
 }
 
 /// What both ends must be told alike.
@@ -66,6 +71,9 @@ fn common(setting: &Setting<'_>) -> Vec<String> {
         }
         Case::Churn { connections } => format!(
             "--num-flows {connections} --request-size {REQUEST_BYTES} --response-size {ANSWER_BYTES}"
+        ),
+        Case::Requests { connections } => format!(
+            "--num-flows {connections} --request-size {PING_BYTES} --response-size {PING_BYTES}"
         ),
         Case::Latency { .. } => {
             format!("--num-flows 1 --request-size {PING_BYTES} --response-size {PING_BYTES}")
@@ -90,7 +98,7 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     }
     let transactions_a_second = number_after(&outputs.client, "\nthroughput=")?;
     ensure!(transactions_a_second > 0.0, "find any transaction");
-    if setting.measure == Measure::ConnectionsPerSecond {
+    if matches!(setting.measure, Measure::ConnectionsPerSecond | Measure::RequestsPerSecond) {
         return Ok(transactions_a_second);
     }
     Ok(1e9 / transactions_a_second)

@@ -36,7 +36,7 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
     let Setting { conditions, port, .. } = setting;
     let common = format!("-4 -H 127.0.0.1 -p {port} -l {} -P 0", conditions.seconds);
     match setting.case {
-        Case::Datagrams { .. } | Case::Churn { .. } => Vec::new(),
+        Case::Datagrams { .. } | Case::Churn { .. } | Case::Requests { .. } => Vec::new(),
         Case::Goodput { write_bytes, .. } => words(&format!(
             "{common} -t TCP_STREAM -f m -- -m {write_bytes} -M {write_bytes} -K {congestion} \
              -o REMOTE_RECV_THROUGHPUT",

@@ -31,6 +31,7 @@ fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
         Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
         Case::Churn { .. } => Measure::ConnectionsPerSecond,
+        Case::Requests { .. } => Measure::RequestsPerSecond,
         Case::Latency { .. } => Measure::MedianRttNs,
     })
 }
@@ -54,6 +55,9 @@ pub(super) fn client(setting: &Setting<'_>) -> Vec<String> {
             "goodput 127.0.0.1 --port {port} --json --quiet --connections {connections} --iterations forever \
              --transfer {} --time-limit {seconds}s --shutdown rude --no-probe",
             REQUEST_BYTES - OPENING_BYTES,
+        )),
+        Case::Requests { connections } => words(&format!(
+            "latency {common} --connections {connections} --wait sleep --size {PING_BYTES}B"
         )),
         Case::Latency { protocol, wait } => words(&format!(
             "latency {common} --protocol {} --wait {} --size {PING_BYTES}B",
@@ -90,6 +94,10 @@ fn figure_where(
             summary.goodput.as_ref().and_then(|goodput| goodput.completed_per_second)
         }
         Measure::MedianRttNs => summary.latency.as_ref().and_then(|latency| median(&latency.rtt)),
+        Measure::RequestsPerSecond => summary
+            .latency
+            .as_ref()
+            .map(|latency| latency.rtt.count as f64 / f64::from(setting.conditions.seconds)),
         Measure::RoundTrips => summary.latency.as_ref().map(|latency| latency.rtt.count as f64),
         Measure::MeanRttNs => summary.latency.as_ref().and_then(|latency| latency.rtt.mean_ns),
     };
