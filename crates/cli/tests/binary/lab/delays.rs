@@ -33,17 +33,25 @@ fn a_known_delay_is_the_least_that_is_measured() {
     assert!((27_000_000..54_000_000).contains(&least), "{least}");
 }
 
+/// Of which at least one is made at the pace of the path: where others have work to do, one may take any time.
+const CONNECTIONS: u32 = 10;
+
 #[test]
 fn a_connection_takes_a_round_trip_to_be_established() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     let _server = stand.server("b");
     stand.set(&[("delay=20ms", 0)], "a:b", Some("a"));
     stand.set(&[("delay=7ms", 0)], "a:b", Some("b"));
-    let words = ["latency", "b", "--protocol", "tcp", "-n", "5", "--json"];
-    let document = stand.pathscope("a", &words).finish().exits(0).document();
-    let connect = only(&document).client.connect.as_ref().expect("a connection");
-    let took = connect.min_ns.expect("one");
-    assert!((27_000_000..54_000_000).contains(&took), "{took}");
+    let words = ["latency", "b", "--protocol", "tcp", "-n", "1", "--json"];
+    let mut least = u64::MAX;
+    for _ in 0..CONNECTIONS {
+        let document = stand.pathscope("a", &words).finish().exits(0).document();
+        let connect = only(&document).client.connect.as_ref().expect("a connection");
+        let took = connect.min_ns.expect("one");
+        assert!(took >= 27_000_000, "{took}");
+        least = least.min(took);
+    }
+    assert!(least < 54_000_000, "{least}");
 }
 
 #[test]

@@ -241,19 +241,24 @@ fn a_ctrl_c_leaves_what_was_done_and_no_lab() {
     let Some(folder) = folder() else { return };
     let path = folder.path().join("result.json");
     let begun = folder.path().join("begun");
+    let samples = folder.path().join("samples.csv");
     let experiments = format!(
         "[[experiments.x.steps]]\nname = \"done\"\nruns = [{{ from = \"a\", run = \"true\" }}]\n\
          [[experiments.x.steps]]\nname = \"long\"\nruns = [\n\
          {{ from = \"a\", run = [\"sh\", \"-c\", \"echo begun > {}; sleep 1000\"] }},\n\
-         {{ from = \"a\", to = \"b\", run = \"pathscope latency {{to}} -t 600s --wait sleep\" }},\n]\n",
-        begun.display()
+         {{ from = \"a\", to = \"b\", run = \"pathscope latency {{to}} -t 600s --wait sleep \
+         --samples {}\" }},\n]\n",
+        begun.display(),
+        samples.display()
     );
     let file = folder.file("pair.toml", &format!("{PAIR}{experiments}"));
     let words = ["run", &file, "-o", path.to_str().expect("plain")];
     let mut running = Running::start(folder.command(&words));
     running.await_stdout("1 of 2");
     let until = clock::now().plus_nanos(60_000_000_000);
-    while !begun.exists() && clock::now() < until {
+    // One that is not yet what it will be is ended by a signal like any program, and has nothing to say.
+    let both_run = || begun.exists() && samples.metadata().is_ok_and(|file| file.len() > 0);
+    while !both_run() && clock::now() < until {
         std::thread::yield_now();
     }
     running.signal("INT");

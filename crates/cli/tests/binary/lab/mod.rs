@@ -8,6 +8,7 @@ mod changes;
 mod claims;
 mod datagrams;
 mod delays;
+mod disturbed;
 mod ends;
 mod experiments;
 mod find_rate;

@@ -1,10 +1,11 @@
 //! What holds a transfer back, done on purpose: each cause is named, and the others are not, whichever congestion control
 //! sends.
 
-use pathscope_core::record::{Limit, WorkerUsage};
+use pathscope_core::record::Limit;
 use pathscope_lab::relay::Shortcoming;
 use pathscope_modes::document::Measurement;
 
+use super::disturbed::is_named;
 use super::{Stand, only};
 
 /// A path of 100 Mbit/s and a round trip of 20 ms, whose queue holds more than such a path needs.
@@ -42,26 +43,9 @@ fn congestion_controls() -> Vec<&'static str> {
     CONGESTION_CONTROLS.into_iter().filter(is_there).collect()
 }
 
-/// This is what is named. Another name is an error; unless other programs or a hypervisor kept processors from this test, or the
-/// lab says that it was late, which is told as such.
+/// This is what is named, unless the test was disturbed.
 fn names(measured: &Measured, expected: Limit, by: &str) {
-    let measurement = &measured.measurement;
-    let verdict = measurement.verdict.as_ref().expect("both ends reported");
-    if verdict.limit == expected {
-        return;
-    }
-    let ends = || [Some(&measurement.client), measurement.server.as_ref()].into_iter().flatten();
-    let workers = ends().flat_map(|end| &end.workers);
-    let waited = workers.filter_map(WorkerUsage::cpu_wait_share).fold(0.0, f64::max);
-    let cpus = ends().filter_map(|end| end.host.as_ref()).flat_map(|host| &host.cpus);
-    let stolen = cpus.map(|cpu| cpu.stolen).fold(0.0, f64::max);
-    let is_disturbed = waited >= 0.1 || stolen >= 0.1 || !measured.shortcomings.is_empty();
-    assert!(is_disturbed, "{by}: {expected:?} is expected: {verdict:#?}");
-    println!(
-        "skipped, because threads waited {waited:.2} of the time for processors, {stolen:.2} of a \
-         processor was stolen, and the lab says {:?}: {by}: not {expected:?} but {}",
-        measured.shortcomings, verdict.text
-    );
+    is_named(&measured.measurement, &measured.shortcomings, expected, by);
 }
 
 /// Writes a setting of a node's network.
