@@ -151,8 +151,11 @@ fn damage_that_checksums_let_through_is_counted_datagram_by_datagram() {
     let document = crate::common::document_in(&file);
     let far = only(&document).server.as_ref().and_then(|end| end.datagrams.as_ref());
     let far = far.expect("the server reported");
-    assert_eq!((far.corrupt, far.lost, far.foreign), (damaged, 0, 0), "{}", ran.said());
-    assert_eq!(far.received + damaged, far.expected.expect("told"), "{}", ran.said());
+    // On a busy machine a socket may be full before it is read, which is told.
+    let dropped = far.socket_drops.unwrap_or(0);
+    assert!(far.lost <= dropped, "{}", ran.said());
+    assert_eq!((far.corrupt, far.foreign), (damaged, 0), "{}", ran.said());
+    assert_eq!(far.received + damaged + far.lost, far.expected.expect("told"), "{}", ran.said());
     assert_eq!(far.corruptions.len() as u64, damaged.min(16));
 }
 
