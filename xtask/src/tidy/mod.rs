@@ -6,6 +6,7 @@ mod imports;
 mod kinds;
 mod links;
 mod lints;
+mod locks;
 mod manifests;
 mod maps;
 mod permissions;
@@ -29,6 +30,7 @@ const RULES: &[Rule] = &[
     lints::exceptions_have_reasons,
     lints::nothing_unfinished,
     lints::platforms_are_files,
+    locks::none_where_bytes_move,
     manifests::inherit_from_workspace,
     maps::list_every_room,
     maps::name_places_that_are_there,
