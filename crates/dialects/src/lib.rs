@@ -10,6 +10,7 @@ mod iperf3;
 mod lagscope;
 mod mla;
 mod ntttcp;
+mod one_dash;
 pub mod registry;
 pub mod screen;
 mod simpleperf;

@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use pathscope_core::edits::edits;
 use pathscope_core::quantity::shown;
 
+use crate::one_dash;
+
 /// What stands behind an option.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Value {
@@ -38,6 +40,23 @@ impl Flag {
 /// An option as it was found, by the first of its long forms, with its value if it has one.
 pub(super) type Found = (&'static str, Option<String>);
 
+/// All long forms.
+pub(super) fn longs(flags: &'static [Flag]) -> impl Iterator<Item = &'static str> + Clone {
+    flags.iter().flat_map(|flag| flag.long).copied()
+}
+
+/// Whether a word with one dash is the whole name of a long option: letter by letter `-udp` is a test over UDP with `--debug=p`, and `-client`
+/// one of the host `lient`, which nobody meant.
+fn is_long(flags: &'static [Flag], word: &str) -> bool {
+    one_dash::exact(word, longs(flags)).is_some()
+}
+
+fn two_dashes(word: &str) -> String {
+    let (word, letter) = (shown(word), word.chars().nth(1).unwrap_or_default());
+    let behind = shown(word.chars().skip(2).collect::<String>().as_str());
+    format!("'{word}': did you mean -{word}? If not, write '-{letter} {behind}'")
+}
+
 /// The options of a line in order, and the words that are none. Or why it cannot be read: a sentence.
 pub(super) fn parse(
     flags: &'static [Flag],
@@ -56,6 +75,7 @@ pub(super) fn parse(
                 break;
             }
             Some(long) => found.push(of_long(flags, long, &mut next)?),
+            None if is_long(flags, word) => return Err(two_dashes(word)),
             None => match word.strip_prefix('-') {
                 Some(cluster) if !cluster.is_empty() => {
                     of_cluster(flags, cluster, &mut next, &mut found)?;
@@ -197,6 +217,11 @@ mod tests {
             ("-uQ", "there is no option '-Q'"),
             ("-P", "-P/--parallel needs a value behind it"),
             ("--udp=1", "--udp takes no value"),
+            ("-parallel 4", "'-parallel': did you mean --parallel? If not, write '-p arallel'"),
+            ("-c h4 -udp", "'-udp': did you mean --udp? If not, write '-u dp'"),
+            ("-client h4", "did you mean --client?"),
+            ("-help", "did you mean --help?"),
+            ("-bitrate=5M", "did you mean --bitrate=5M?"),
         ] {
             let error = found(line).expect_err(line);
             assert!(error.contains(said), "{line}: {error}");

@@ -12,6 +12,7 @@ use super::getopt::{self, Found};
 use super::numbers::{Suffix, c_number, code_point, number};
 use super::options::{FLAGS, IDLE, REFUSED, Side, side};
 use super::units::Unit;
+use crate::one_dash;
 
 /// What is moved at once over TCP.
 const TCP_BLOCK: u64 = 128 << 10;
@@ -26,6 +27,11 @@ const TIMESTAMP: &str = "%c ";
 
 /// Reads a line; or why it means nothing: a sentence.
 pub(super) fn read(words: &[OsString]) -> Result<Asked, String> {
+    let typed = || words.iter().map(|word| word.to_string_lossy());
+    asked(words).map_err(|why| one_dash::hinted(why, typed(), getopt::longs(&FLAGS)))
+}
+
+fn asked(words: &[OsString]) -> Result<Asked, String> {
     let (found, rest) = getopt::parse(&FLAGS, words)?;
     let line = Line { found };
     if line.has("help") {

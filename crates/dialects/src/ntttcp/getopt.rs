@@ -82,6 +82,11 @@ pub(super) const FLAGS: [Flag; 36] = [
     flag("I", Takes::Value("text"), ""),
 ];
 
+/// All long names.
+pub(super) fn longs() -> impl Iterator<Item = &'static str> + Clone {
+    FLAGS.iter().map(|flag| flag.name).filter(|name| name.len() > 1)
+}
+
 /// One option as it was typed, and its value where it has one.
 pub(super) type Found = (&'static str, Option<String>);
 

@@ -15,6 +15,7 @@ use self::receiver::ReceiverScreen;
 use self::screen::NtttcpScreen;
 use self::settings::{Role, Settings};
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::one_dash;
 use crate::screen::Screen;
 use crate::spelling::Spellings;
 
@@ -61,9 +62,10 @@ impl Dialect for Ntttcp {
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let words: Vec<String> = words.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        let hinted = |why| one_dash::hinted(why, &words, getopt::longs());
         let found = match getopt::split(&words) {
             Ok(found) => found,
-            Err(why) => return Ok(usage(&format!("ntttcp: {why}\n\n"))),
+            Err(why) => return Ok(usage(&format!("ntttcp: {}\n\n", hinted(why)))),
         };
         if found.iter().any(|(name, _)| *name == "h") {
             return Ok(usage(""));
@@ -71,7 +73,7 @@ impl Dialect for Ntttcp {
         let settings = match settings::read(&found).and_then(served) {
             Ok(settings) => settings,
             Err(why) => {
-                let text = format!("{BANNER}ERR : {why}\n");
+                let text = format!("{BANNER}ERR : {}\n", hinted(why));
                 let answer = Answer { text, is_error: false, exit_code: UNFIT_EXIT_CODE };
                 return Ok(Said::Text(answer));
             }
@@ -307,6 +309,14 @@ mod tests {
             let unfit = answer(words);
             assert_eq!(unfit.exit_code, 255, "{words}");
             assert!(unfit.text.starts_with(BANNER) && unfit.text.contains("ERR : "), "{words}");
+        }
+        for (words, meant) in [
+            ("ntttcp -s -no-delay", "'-no-delay', did you mean --no-delay?"),
+            ("ntttcp -s10.0.0.1 -show-nic lo", "'-show-nic', did you mean --show-nic-packets?"),
+            ("ntttcp -r --nodelay", "there is no option '--nodelay'"),
+        ] {
+            let told = answer(words).text;
+            assert!(told.contains(meant), "{words}: {told}");
         }
     }
 

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use pathscope_core::quantity::shown;
 
 use super::argparse::{self, Flag, Found};
+use crate::one_dash;
 
 /// Its options.
 pub(super) const FLAGS: [Flag; 11] = [
@@ -108,6 +109,12 @@ pub(super) struct ClientOptions {
 
 /// Reads a line; or why it means nothing: a sentence.
 pub(super) fn read(words: &[OsString]) -> Result<Asked, String> {
+    let typed = || words.iter().map(|word| word.to_string_lossy());
+    let longs = FLAGS.iter().flat_map(|flag| flag.long).copied();
+    asked(words).map_err(|why| one_dash::hinted(why, typed(), longs))
+}
+
+fn asked(words: &[OsString]) -> Result<Asked, String> {
     let found = argparse::parse(&FLAGS, words)?;
     if found.iter().any(|(short, _)| *short == 'h') {
         return Ok(Asked::Help);
@@ -353,6 +360,11 @@ pub(super) mod tests {
             ("-c -f GB", "-f/--format takes B, KB or MB, and 'GB' is none of them"),
             ("-s -c", "-s/--server and -c/--client exclude each other"),
             ("-c -z", "there is no option '-z'"),
+            ("-c -time 3", "no option awaits '3'; in place of '-time', did you mean --time?"),
+            (
+                "-c -interval=3",
+                "'nterval=3' is none; in place of '-interval=3', did you mean --interval?",
+            ),
         ] {
             let error = read(&line(words)).expect_err(words);
             assert!(error.contains(said), "{words}: {error}");

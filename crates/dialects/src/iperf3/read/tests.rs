@@ -90,6 +90,14 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -M 87", "-M/--set-mss: 87 is out of range: 88 to 32767"),
         ("-c h4 -M 32768", "-M/--set-mss: 32768 is out of range: 88 to 32767"),
         ("-c h4 -P x", "-P/--parallel: 'x' is no number"),
+        (
+            "-c h4 -paralel 4",
+            "'aralel' is no number that it takes; in place of '-paralel', did you mean --parallel?",
+        ),
+        (
+            "-c h4 -reverese",
+            "there is no option '-r'; -h lists all; in place of '-reverese', did you mean --reverse?",
+        ),
         ("-c h4 -p 0", "-p/--port: 0 is out of range"),
         ("-c h4 -i 61", "-i/--interval: 61 is out of range: 0.1 to 60, or 0"),
         ("-c h4 -l 2M", "-l/--length: 2097152 is out of range"),
