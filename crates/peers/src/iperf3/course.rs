@@ -19,6 +19,8 @@ pub(super) struct Course {
     pub test: Test,
     /// Seconds that results leave out.
     pub omit: u64,
+    /// Whether the client takes its own time for this end's.
+    pub reads_no_time: bool,
     /// What datagrams bear.
     pub headers: Headers,
     /// So many flows have no socket yet.
@@ -64,6 +66,7 @@ impl Course {
         Self {
             test,
             omit: *omit,
+            reads_no_time: parameters.reads_no_time(),
             headers: Headers { is_wide: *wide, is_of_day: !parameters.is_of_uptime() },
             missing,
             num: *num,

@@ -93,6 +93,13 @@ impl Parameters {
         rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
     }
 
+    /// Whether this client takes its own time for ours: 3.1 reads none in results.
+    pub fn reads_no_time(&self) -> bool {
+        let said = self.client_version.as_deref().unwrap_or_default();
+        said.strip_prefix("3.1")
+            .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+    }
+
     /// As they are said.
     pub fn write(&self) -> Vec<u8> {
         let mut object = Map::new();
@@ -255,6 +262,16 @@ mod tests {
             assert_eq!(said.is_of_uptime(), is_so, "{version}");
         }
         assert!(!Parameters::default().is_of_uptime());
+    }
+
+    #[test]
+    fn the_oldest_version_reads_no_time() {
+        for (version, is_so) in [("3.1.3", true), ("3.1", true), ("3.12", false), ("3.2", false)] {
+            let client_version = Some(version.to_owned());
+            let said = Parameters { client_version, ..Parameters::default() };
+            assert_eq!(said.reads_no_time(), is_so, "{version}");
+        }
+        assert!(!Parameters::default().reads_no_time());
     }
 
     #[test]

@@ -42,8 +42,32 @@ fn end_of(course: &Course, report: &EndReport) -> u64 {
     }
 }
 
-/// What an end says of its flows.
+/// The part of an end's time that was over at the word of the test's end, in thousandths. It is all of it where little came behind that: what
+/// was on its way there is always a moment late.
+fn in_time(course: &Course, end_ns: u64) -> u64 {
+    const WHOLE: u64 = 1_000;
+    const LITTLE: u64 = 50;
+    let counted_ns = |ns: u64| u128::from(ns.saturating_sub(course.omit * SECOND_NS));
+    let lasted_ns = course.lasted_ns.unwrap_or(end_ns).min(end_ns);
+    let part = counted_ns(lasted_ns) * u128::from(WHOLE) / counted_ns(end_ns).max(1);
+    let part = u64::try_from(part).unwrap_or(WHOLE);
+    if part + LITTLE >= WHOLE { WHOLE } else { part }
+}
+
+/// What an end says of its flows. Who divides by its own time what this end received till all had come is told what had come in that time, in
+/// proportion: its rate is right then.
 pub(super) fn said(course: &Course, role: Role, report: &EndReport) -> Results {
+    let mut results = counted(course, role, report);
+    if course.reads_no_time && report.goodput.is_some() {
+        let part = in_time(course, end_of(course, report));
+        let own = (0..).zip(&mut results.streams);
+        own.filter(|(place, _)| sender(&course.test, *place) != role)
+            .for_each(|(_, stream)| stream.bytes = stream.bytes.saturating_mul(part) / 1_000);
+    }
+    results
+}
+
+fn counted(course: &Course, role: Role, report: &EndReport) -> Results {
     let &Course { ref test, omit, sent, .. } = course;
     let end_ns = end_of(course, report).saturating_sub(omit * SECOND_NS);
     let end_time = end_ns as f64 / SECOND_NS as f64;

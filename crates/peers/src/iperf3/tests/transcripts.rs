@@ -192,6 +192,27 @@ fn a_server_that_receives_has_all_that_was_sent_before_it_says_its_results() {
 }
 
 #[test]
+fn who_takes_its_own_time_for_the_servers_is_told_what_came_in_that_time() {
+    for (version, last_ms, bytes) in
+        [("3.12", 20_000, 500), ("3.1.3", 20_000, 250), ("3.1.3", 10_400, 500), ("3.1.3", 0, 500)]
+    {
+        let parameters = FORWARD.replace("3.12", version);
+        let mut server = running(&parameters, 1);
+        server.input(Input::Received(&[0x04]), at(10_000));
+        server.input(Input::Received(&results(&[1], 500)), at(10_001));
+        asked(&mut server);
+        let mut report = report(1, 0, 500);
+        report.elapsed_ns = 20 * SECOND_NS;
+        let goodput = report.goodput.as_mut().expect("it is one");
+        goodput.window.last_ns = Some(last_ms * 1_000_000);
+        server.input(Input::Over(report), at(20_000));
+        let Some(Output::Send(said)) = server.output() else { panic!("results are said") };
+        let said = String::from_utf8_lossy(&said[4..]).into_owned();
+        assert!(said.contains(&format!(r#""bytes":{bytes},"#)), "{version}: {said}");
+    }
+}
+
+#[test]
 fn a_server_does_not_wait_for_ever_for_what_was_sent() {
     let mut server = running(FORWARD, 1);
     server.input(Input::Received(&[0x04]), at(10_000));
