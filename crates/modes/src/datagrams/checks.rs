@@ -117,34 +117,11 @@ fn send_lag(name: &str, way: &DatagramDirection) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::Wait;
-    use pathscope_core::quantity::{BitRate, Bytes, Period};
     use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
-    use crate::load::{Extent, Pattern};
-    use crate::sockets::SocketPlan;
-
-    use super::super::Offload;
+    use super::super::tests::plan;
     use super::*;
-
-    fn plan() -> DatagramsPlan {
-        DatagramsPlan {
-            pattern: Pattern::Push,
-            connections: 1,
-            extent: Extent::DurationNs(Period::from_secs(1)),
-            datagram_bytes: Bytes(1_000),
-            rate_bps: Some(BitRate(1_000_000)),
-            warm_up_ns: Period(0),
-            verify: Verify::Full,
-            offload: Offload::Auto,
-            may_fragment: false,
-            engine: None,
-            wait: Wait::Auto,
-            sockets: SocketPlan::default(),
-            client_cpus: Vec::new(),
-            server_cpus: Vec::new(),
-        }
-    }
+    use crate::load::Pattern;
 
     /// A sender that made up for two seconds in a burst.
     fn told(change: impl FnOnce(&mut DatagramDirection)) -> Vec<String> {
@@ -158,7 +135,7 @@ mod tests {
         };
         change(&mut way);
         let summary = DatagramsSummary { up: Some(way), ..DatagramsSummary::default() };
-        caveats(&plan(), &summary).into_iter().map(|caveat| caveat.text).collect()
+        caveats(&plan(Pattern::Push), &summary).into_iter().map(|caveat| caveat.text).collect()
     }
 
     #[test]
@@ -189,7 +166,7 @@ mod tests {
             let sender = DatagramsReport { sent: count, expected: Some(0), ..Default::default() };
             let receiver =
                 DatagramsReport { received: count, expected: Some(count), ..Default::default() };
-            let all = checks(&plan(), &Ends::of_reports(&sender, Some(&receiver)));
+            let all = checks(&plan(Pattern::Push), &Ends::of_reports(&sender, Some(&receiver)));
             all.into_iter().map(|check| (check.has_held(), check.text)).collect::<Vec<_>>()
         };
         for (count, received, agree) in [

@@ -23,7 +23,7 @@ mod verdict;
 mod window;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use args::DatagramArgs;
 pub use corruption::{Damage, DatagramCorruption};

@@ -30,7 +30,7 @@ const LATE: Tick = Tick::from_nanos(600_000_000_000);
 const SIZE: u64 = 1_400;
 
 /// 1,000 datagrams, one each millisecond.
-pub(super) fn plan(pattern: Pattern) -> DatagramsPlan {
+pub(crate) fn plan(pattern: Pattern) -> DatagramsPlan {
     DatagramsPlan {
         pattern,
         connections: 1,

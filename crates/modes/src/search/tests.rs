@@ -2,34 +2,20 @@
 //!
 //! In one file: each test searches a path that is one formula, and is read beside its neighbours.
 
-use pathscope_core::Wait;
 use pathscope_core::presentation::Value;
 use pathscope_core::record::Limit;
 use proptest::prelude::*;
 
 use super::*;
-use crate::load::{Pattern, Verify};
-use crate::sockets::SocketPlan;
+use crate::datagrams::tests::plan;
+use crate::load::Pattern;
 
 const SIZE: u64 = 1_400;
 
 fn test_of(rate: Option<u64>, duration: Period) -> Test {
-    let plan = DatagramsPlan {
-        pattern: Pattern::Push,
-        connections: 1,
-        extent: Extent::DurationNs(duration),
-        datagram_bytes: Bytes(SIZE),
-        rate_bps: rate.map(BitRate),
-        warm_up_ns: Period(0),
-        verify: Verify::Full,
-        offload: crate::datagrams::Offload::Auto,
-        may_fragment: false,
-        engine: None,
-        wait: Wait::Auto,
-        sockets: SocketPlan::default(),
-        client_cpus: Vec::new(),
-        server_cpus: Vec::new(),
-    };
+    let extent = Extent::DurationNs(duration);
+    let rate_bps = rate.map(BitRate);
+    let plan = DatagramsPlan { extent, rate_bps, ..plan(Pattern::Push) };
     Test::new(plan.into(), None, Period::from_secs(1))
 }
 
