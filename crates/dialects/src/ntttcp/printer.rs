@@ -5,16 +5,19 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
+use pathscope_core::error::Failure;
+use pathscope_core::journal::Connection;
+
 use super::figures::{Figures, RETRANSMITS, rate};
 use super::settings::{Role, Settings};
 use super::{BANNER, files, placed};
 use crate::clock::Clock;
-use crate::screen::Beginning;
+use crate::screen::{Beginning, Ending};
 
 const LINE: &str = "---------------------------------------------------------";
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 /// A row of throughput has half a second, and the last of a test what is left: over less than a tenth of that a rate means nothing.
-pub(super) const SLIVER_NS: u64 = 50_000_000;
+const SLIVER_NS: u64 = 50_000_000;
 
 /// What is printed, and kept in files.
 #[derive(Debug)]
@@ -104,6 +107,39 @@ impl Printer {
 
     pub fn info(&mut self, clock: Clock, text: &str, out: &mut dyn Write) -> io::Result<()> {
         self.line((clock, "INFO"), text, out)
+    }
+
+    /// What came in a time, or left.
+    pub fn throughput(&self, length_ns: u64, bytes: u64, out: &mut dyn Write) -> io::Result<()> {
+        if self.settings.is_quiet || length_ns < SLIVER_NS {
+            return Ok(());
+        }
+        let bits_per_second = bytes as f64 * 8e9 / length_ns as f64;
+        writeln!(out, "Real-time throughput: {}", rate(bits_per_second))
+    }
+
+    /// Why a connection ended, where that is an error: one to the other end, or one from it.
+    pub fn broken(
+        &mut self,
+        way: &str,
+        connection: &Connection,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let Some(error) = &connection.facts.error else { return Ok(()) };
+        let remote = connection.facts.remote.as_deref().unwrap_or_default();
+        let text = format!("connection {way} {remote}: {}", error.text);
+        self.line((self.at(connection.at_ns), "ERR "), &text, out)
+    }
+
+    /// Why the run did not end well, where it did not. Whether it did.
+    pub fn ends(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<bool> {
+        let clock = Clock::of(ending.wall_unix_ns, self.local_offset_s);
+        match ending.failure {
+            Some((Failure::Interrupted, _)) => self.info(clock, "Interrupted by Ctrl+C", out)?,
+            Some((_, text)) => self.line((clock, "ERR "), text, out)?,
+            None => return Ok(true),
+        }
+        Ok(false)
     }
 
     /// Puts text into a file, where it was asked for.

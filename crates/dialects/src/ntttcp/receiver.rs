@@ -6,15 +6,13 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use pathscope_core::error::Failure;
 use pathscope_core::id::FlowId;
 use pathscope_core::journal::{Connection, Entry, Status, TestBegan, TestOver};
 use pathscope_core::record::Host;
 
-use super::figures::{Connections, Figures, Moved, Window, rate};
-use super::printer::{Course, Printer, SLIVER_NS};
+use super::figures::{Connections, Figures, Moved, Window};
+use super::printer::{Course, Printer};
 use super::settings::Settings;
-use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
 
 /// A test that ends no more than this before a planned moment has come to it: word of its begin took a while.
@@ -81,11 +79,7 @@ impl ReceiverScreen {
             test.counted.add(length_ns, received_bytes);
         }
         self.pass(at_ns, out)?;
-        if self.printer.settings.is_quiet || length_ns < SLIVER_NS {
-            return Ok(());
-        }
-        let bits_per_second = received_bytes as f64 * 8e9 / length_ns as f64;
-        writeln!(out, "Real-time throughput: {}", rate(bits_per_second))
+        self.printer.throughput(length_ns, received_bytes, out)
     }
 
     fn opened(&mut self, connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
@@ -164,12 +158,7 @@ impl Screen for ReceiverScreen {
                 }
                 Ok(())
             }
-            Entry::Closed(connection) => {
-                let Some(error) = &connection.facts.error else { return Ok(()) };
-                let remote = connection.facts.remote.as_deref().unwrap_or_default();
-                let text = format!("connection from {remote}: {}", error.text);
-                self.printer.line((self.printer.at(connection.at_ns), "ERR "), &text, out)
-            }
+            Entry::Closed(connection) => self.printer.broken("from", connection, out),
             Entry::Trouble(trouble) => {
                 let text = match &trouble.session {
                     Some(session) => format!("{session}: {}", trouble.text),
@@ -195,14 +184,7 @@ impl Screen for ReceiverScreen {
     }
 
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let clock = Clock::of(ending.wall_unix_ns, self.printer.local_offset_s);
-        match ending.failure {
-            Some((Failure::Interrupted, _)) => {
-                self.printer.info(clock, "Interrupted by Ctrl+C", out)
-            }
-            Some((_, text)) => self.printer.line((clock, "ERR "), text, out),
-            None => Ok(()),
-        }
+        self.printer.ends(ending, out).map(drop)
     }
 }
 

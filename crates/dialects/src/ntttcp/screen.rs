@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use pathscope_core::error::Failure;
 use pathscope_core::journal::{Connection, Entry, Status};
 
-use super::figures::{Connections, Figures, Window, rate};
-use super::printer::{Course, Printer, SLIVER_NS};
+use super::figures::{Connections, Figures, Window};
+use super::printer::{Course, Printer};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
@@ -70,11 +69,7 @@ impl NtttcpScreen {
 
     fn status(&mut self, status: &Status, out: &mut dyn Write) -> io::Result<()> {
         self.pass(status.at_ns, out)?;
-        if self.printer.settings.is_quiet || status.length_ns < SLIVER_NS {
-            return Ok(());
-        }
-        let bits_per_second = status.sent_bytes as f64 * 8e9 / status.length_ns as f64;
-        writeln!(out, "Real-time throughput: {}", rate(bits_per_second))
+        self.printer.throughput(status.length_ns, status.sent_bytes, out)
     }
 }
 
@@ -103,12 +98,7 @@ impl Screen for NtttcpScreen {
                 self.connections.hear(Window::of(&self.printer.settings), progress);
                 Ok(())
             }
-            Entry::Closed(connection) => {
-                let Some(error) = &connection.facts.error else { return Ok(()) };
-                let remote = connection.facts.remote.as_deref().unwrap_or_default();
-                let text = format!("connection to {remote}: {}", error.text);
-                self.printer.line((self.printer.at(connection.at_ns), "ERR "), &text, out)
-            }
+            Entry::Closed(connection) => self.printer.broken("to", connection, out),
             _ => Ok(()),
         }
     }
@@ -127,15 +117,9 @@ impl Screen for NtttcpScreen {
 
     fn finished(&mut self, ending: &Ending<'_>, out: &mut dyn Write) -> io::Result<()> {
         let clock = Clock::of(ending.wall_unix_ns, self.printer.local_offset_s);
-        match ending.failure {
-            Some((Failure::Interrupted, _)) => {
-                self.printer.info(clock, "Interrupted by Ctrl+C", out)?;
-            }
-            Some((_, text)) => self.printer.line((clock, "ERR "), text, out)?,
-            None => {
-                self.pass(u64::MAX, out)?;
-                self.printer.info(clock, "Test cycle finished.", out)?;
-            }
+        if self.printer.ends(ending, out)? {
+            self.pass(u64::MAX, out)?;
+            self.printer.info(clock, "Test cycle finished.", out)?;
         }
         let Some(document) = ending.document else { return Ok(()) };
         match Figures::of(document, &self.printer.settings, &self.connections) {

@@ -1,6 +1,7 @@
 //! What ntttcp prints of a test whose figures are known. The layout is the reference's, section 6.
 
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
+use pathscope_core::error::Failure;
 use pathscope_core::id::FlowId;
 use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::quantity::Period;
