@@ -1,21 +1,12 @@
-//! The binary at both ends of iperf3's wire: what its users' other programs find in it. Not what tests count, which `run` tests with the
-//! original.
+//! The binary at both ends of iperf3's wire. Not what tests count, which `run` tests with the original, nor what programs find in its JSON
+//! (`iperf3_members`).
 
-use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::thread;
 use std::time::Duration;
-
-use serde_json::Value;
 
 use super::common::{Server, run};
 
-/// What the original writes in each kind of test.
-const MEMBERS: &str = include_str!("../fixtures/iperf3-members.txt");
-/// What ours leaves out, in which tests: docs/peers.md says so.
-const LEFT_OUT: [(&str, &str); 2] =
-    [("/start/cookie", ""), ("/end/streams/*/sender/reorder", "tcp-pull")];
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn server() -> Server {
@@ -96,68 +87,6 @@ fn what_is_no_server_of_probes_is_told_before_the_load_and_with_what_helps() {
             assert!(!ran.stderr.contains(elsewhere), "{}", ran.said());
         }
     }
-    end(server);
-}
-
-/// The place of each member of a document, and of what type it is.
-fn members(value: &Value, place: &str, found: &mut BTreeMap<String, &'static str>) {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(all) => {
-            all.iter().for_each(|each| members(each, &format!("{place}/*"), found));
-            "list"
-        }
-        Value::Object(all) => {
-            all.iter().for_each(|(key, each)| members(each, &format!("{place}/{key}"), found));
-            "object"
-        }
-    };
-    found.insert(if place.is_empty() { "/".to_owned() } else { place.to_owned() }, kind);
-}
-
-#[test]
-fn programs_find_each_member_that_the_original_writes_at_a_client() {
-    let server = server();
-    let port = server.port.to_string();
-    let cases: [(&str, &[&str]); 6] = [
-        ("tcp-push", &[]),
-        ("tcp-pull", &["-R"]),
-        ("tcp-bidir", &["--bidir"]),
-        ("udp-push", &["-u"]),
-        ("udp-pull", &["-u", "-R"]),
-        ("udp-bidir", &["-u", "--bidir"]),
-    ];
-    thread::scope(|scope| {
-        for (case, words) in cases {
-            let common = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-J", "-t", "2", "-b", "4M"];
-            let words = [&common[..], words].concat();
-            scope.spawn(move || {
-                let ran = run(&words).exits(0);
-                let document: Value = serde_json::from_str(&ran.stdout).expect("it is JSON");
-                let mut found = BTreeMap::new();
-                members(&document, "", &mut found);
-                let lines = MEMBERS.lines().filter(|line| !line.starts_with('#'));
-                let told = lines.map(|line| line.split(' ').collect::<Vec<_>>());
-                let told = told.filter(|told| {
-                    told[1] == "client"
-                        && (told[4] == "*" || told[4].split(',').any(|it| it == case))
-                });
-                let mut count = 0;
-                let is_left_out = |place: &str| {
-                    LEFT_OUT.iter().any(|(it, of)| *it == place && case.starts_with(of))
-                };
-                for member in told.filter(|told| !is_left_out(told[2])) {
-                    let [version, _, place, kind, _] = member[..] else { panic!("{member:?}") };
-                    assert_eq!(found.get(place), Some(&kind), "{case}: {place} of {version}");
-                    count += 1;
-                }
-                assert!(count > 100, "{case}: {count} members of two versions");
-            });
-        }
-    });
     end(server);
 }
 

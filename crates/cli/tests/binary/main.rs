@@ -27,6 +27,7 @@ mod found_there;
 mod guide;
 mod interrupted;
 mod iperf3;
+mod iperf3_members;
 mod journal;
 mod junit;
 #[cfg(test)]

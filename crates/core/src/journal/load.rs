@@ -62,4 +62,8 @@ pub struct LoadFacts {
     pub rate_bps: Option<u64>,
     /// Code point of what is sent.
     pub dscp: Option<u8>,
+    /// What a socket's send buffer is asked to have, where that is stated.
+    pub send_buffer_bytes: Option<u64>,
+    /// The longest segment that is asked for, where that is stated.
+    pub segment_bytes: Option<u64>,
 }

@@ -110,7 +110,7 @@ impl ClientScreen {
         let start = objects::segments(start, &self.report.streams.shape, self.client.mss, sockets);
         let start =
             start.with("target_bitrate", self.client.rate_bps.unwrap_or(0)).with("fq_rate", 0_u64);
-        let start = objects::buffers(start, Some(self.client.window_bytes.unwrap_or(0)), sockets);
+        let start = objects::buffers(start, self.client.window_bytes, sockets);
         start.with("test_start", self.test_start())
     }
 

@@ -63,10 +63,10 @@ pub(super) fn segments(
     }
 }
 
-/// What buffers were asked for, where that is known, and what the kernel gave the first connection.
+/// What buffers were asked for (0: none), and what the kernel gave the first connection.
 pub(super) fn buffers(start: Object, asked: Option<u64>, sockets: Option<&SocketFacts>) -> Object {
     start
-        .with_some("sock_bufsize", asked)
+        .with("sock_bufsize", asked.unwrap_or(0))
         .with_some("sndbuf_actual", sockets.and_then(|it| it.send_buffer_bytes))
         .with_some("rcvbuf_actual", sockets.and_then(|it| it.receive_buffer_bytes))
 }

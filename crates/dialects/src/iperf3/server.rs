@@ -318,16 +318,18 @@ impl Test {
             .with("target_bitrate", rate_bps)
             .with("bidir", u32::from(way(load) == Way::Both))
             .with("fqrate", 0_u64)
-            .with("interval", self.report.streams.shape.interval_ns as f64 / 1e9);
+            .with("interval", self.report.streams.shape.interval_ns as f64 / 1e9)
+            .with("gso", 0_u64)
+            .with("gro", 0_u64);
         let start = Object::new()
             .with("connected", objects::connected(&self.report.streams))
             .with("version", VERSION)
             .with("system_info", machine)
             .with("target_bitrate", rate_bps);
-        let start = objects::buffers(start, None, sockets)
+        let start = objects::buffers(start, load.send_buffer_bytes, sockets)
             .with("timestamp", objects::timestamp(self.report.unix_ns(*at_ns)))
             .with("accepted_connection", objects::place(host, port.parse().unwrap_or(0)));
-        objects::segments(start, &self.report.streams.shape, None, sockets)
+        objects::segments(start, &self.report.streams.shape, load.segment_bytes, sockets)
             .with("fq_rate", 0_u64)
             .with("test_start", test_start)
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::arrivals::{Order, Seen};
 use crate::conventions::Framing;
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, FlowReceived, Pattern};
+use crate::load::{self, Extent, FlowReceived, Pattern};
 use crate::memory::{MemoryNeed, tallies};
 use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives, ToldAs};
 use crate::offered::{Load, Offered};
@@ -126,22 +126,13 @@ impl Mode for DatagramsPlan {
     }
 
     fn load(&self) -> Option<LoadFacts> {
-        let (duration_ns, transfer_bytes) = match self.extent {
-            Extent::DurationNs(duration) => (Some(duration.0), None),
-            Extent::TransferBytes(bytes) => (None, Some(bytes.0)),
-        };
         Some(LoadFacts {
             is_udp: true,
-            is_up: self.is_up(),
-            is_down: self.is_down(),
-            is_split: self.pattern == Pattern::Bidir,
             connections: self.connections,
             block_bytes: self.datagram_bytes.0,
             warm_up_ns: self.warm_up_ns.0,
-            duration_ns,
-            transfer_bytes,
             rate_bps: self.rate_bps.map(|rate| rate.0),
-            dscp: self.sockets.dscp,
+            ..load::facts(self.pattern, self.extent, &self.sockets)
         })
     }
 

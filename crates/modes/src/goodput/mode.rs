@@ -9,7 +9,7 @@ use super::limits::{CONNECTIONS, SEGMENT};
 use super::shape::NUMBERS_MOST;
 use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations};
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, Pattern};
+use crate::load::{self, Extent, Pattern};
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
 use crate::offered::{Load, Offered};
@@ -151,22 +151,13 @@ impl Mode for GoodputPlan {
     }
 
     fn load(&self) -> Option<LoadFacts> {
-        let (duration_ns, transfer_bytes) = match self.extent {
-            Extent::DurationNs(duration) => (Some(duration.0), None),
-            Extent::TransferBytes(bytes) => (None, Some(bytes.0)),
-        };
         Some(LoadFacts {
             is_udp: false,
-            is_up: self.is_up(),
-            is_down: self.is_down(),
-            is_split: self.pattern == Pattern::Bidir,
             connections: self.connections,
             block_bytes: self.buffer_bytes.0,
             warm_up_ns: self.warm_up_ns.0,
-            duration_ns,
-            transfer_bytes,
             rate_bps: self.rate_bps.map(|rate| rate.0),
-            dscp: self.sockets.dscp,
+            ..load::facts(self.pattern, self.extent, &self.sockets)
         })
     }
 

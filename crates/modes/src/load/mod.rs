@@ -5,6 +5,7 @@ mod acknowledged;
 mod args;
 pub(crate) mod bars;
 mod connections;
+mod facts;
 mod failures;
 mod plan;
 pub(crate) mod presentation;
@@ -17,6 +18,7 @@ mod window;
 pub use acknowledged::Acknowledged;
 pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
+pub(crate) use facts::facts;
 pub use failures::{Disagreement, ErrnoCount, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{

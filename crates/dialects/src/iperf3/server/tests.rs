@@ -23,6 +23,8 @@ const PUSH: LoadFacts = LoadFacts {
     transfer_bytes: None,
     rate_bps: None,
     dscp: None,
+    send_buffer_bytes: None,
+    segment_bytes: None,
 };
 
 /// What is told of a test of one client.
@@ -194,14 +196,19 @@ fn programs_find_processors_and_sockets_of_this_end_in_a_document() {
     };
     let (workers, sockets, session) = (vec![worker], Some(sockets), who.to_owned());
     let over = TestOver { workers, sockets, session, ..TestOver::default() };
-    let entries = [
-        began(who, PUSH),
-        opened(who),
-        moved(who, 1_310_720, None),
-        Entry::TestOver(Box::new(over)),
-    ];
-    let json = printed("-s -J", &entries);
+    let of = |load| {
+        let moved = moved(who, 1_310_720, None);
+        let over = Entry::TestOver(Box::new(over.clone()));
+        printed("-s -J", &[began(who, load), opened(who), moved, over])
+    };
+    let asked =
+        of(LoadFacts { send_buffer_bytes: Some(65_536), segment_bytes: Some(1_000), ..PUSH });
+    assert!(asked.contains("\"sock_bufsize\":\t65536,"), "{asked}");
+    assert!(asked.contains("\"tcp_mss\":\t1000,"), "{asked}");
+    assert!(!asked.contains("tcp_mss_default"), "{asked}");
+    let json = of(PUSH);
     for part in [
+        "\"sock_bufsize\":\t0,",
         "\"tcp_mss_default\":\t1448,",
         "\"rcvbuf_actual\":\t131072,",
         "\"host_total\":\t3,",
