@@ -115,6 +115,12 @@ pub trait Dialogue: Sized {
         false
     }
 
+    /// Server: since when data may have come that this end's kernel kept until the test began, where that was before. What comes counts over
+    /// the time from there.
+    fn comes_since(&self) -> Option<Tick> {
+        None
+    }
+
     /// Whether the control connection is lost, and none has taken its place yet.
     fn is_away(&self) -> bool {
         false

@@ -51,6 +51,7 @@ pub struct NtttcpServer {
     /// Whether there is a connection for words, and whether it is there still.
     has_words: bool,
     is_connected: bool,
+    began: Tick,
     stage: Stage,
     /// Connections that have come before there was a test.
     came: u32,
@@ -72,6 +73,7 @@ impl NtttcpServer {
             settings,
             has_words,
             is_connected: has_words,
+            began: now,
             stage,
             came: 0,
             unkept: None,
@@ -365,6 +367,11 @@ impl Dialogue for NtttcpServer {
 
     fn counts_connections(&self) -> bool {
         self.stage.is_before_test()
+    }
+
+    /// Who waits for no words sends as soon as it is connected.
+    fn comes_since(&self) -> Option<Tick> {
+        (!self.has_words).then_some(self.began)
     }
 }
 

@@ -1,7 +1,7 @@
 //! ntttcp's senders at our server, over real sockets: our own, and whoever says the words of the reference (section 2), or does not.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -26,6 +26,30 @@ const KIND: PeerKind = PeerKind::Ntttcp;
 /// Keeps what came on each connection, and why it failed.
 #[derive(Default)]
 struct Rows(Mutex<Vec<(u64, Option<String>)>>);
+
+/// Keeps how long each test took, in nanoseconds.
+#[derive(Default)]
+struct Lengths(Mutex<Vec<u64>>);
+
+impl Sink for Lengths {
+    fn wants(&self) -> Wants {
+        Wants { progress: true, ..Wants::default() }
+    }
+
+    fn take(&self, entry: Entry) {
+        if let Entry::TestOver(over) = entry {
+            self.0.lock().expect("nobody panics with it").push(over.elapsed_ns);
+        }
+    }
+
+    fn settle(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+}
 
 impl Sink for Rows {
     fn wants(&self) -> Wants {
@@ -52,7 +76,15 @@ impl Sink for Rows {
 /// said of its sessions.
 fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
     let rows = Arc::new(Rows::default());
-    let sink: Arc<dyn Sink> = rows.clone();
+    let (come, lines) = served_to(rows.clone(), clients);
+    let rows = rows.0.lock().expect("nobody panics with it").clone();
+    let failed: Vec<_> = rows.iter().filter_map(|(_, error)| error.as_ref()).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    (come, rows.into_iter().map(|(bytes, _)| bytes).collect(), lines)
+}
+
+/// The same, with what happened told to somebody.
+fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
     let (_, _, tests) = Words::default().of(KIND).expect("it makes sense");
     let settings = Settings {
         journal: Journal::begin(sink, clock::now()),
@@ -62,10 +94,7 @@ fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
     };
     let (come, mut lines) = common::served_as_told(KIND, settings, clients);
     lines.retain(|line| ["session over", "refused"].iter().any(|it| line.contains(it)));
-    let rows = rows.0.lock().expect("nobody panics with it").clone();
-    let failed: Vec<_> = rows.iter().filter_map(|(_, error)| error.as_ref()).collect();
-    assert!(failed.is_empty(), "{failed:?}");
-    (come, rows.into_iter().map(|(bytes, _)| bytes).collect(), lines)
+    (come, lines)
 }
 
 fn connect(port: u16) -> TcpStream {
@@ -102,6 +131,23 @@ fn our_senders_and_our_server_count_the_same_with_and_without_words() {
         let [line] = &lines[..] else { panic!("one session: {lines:?}") };
         assert!(line.ends_with("session over"), "{line}");
     }
+}
+
+#[test]
+fn what_came_before_a_test_without_words_counts_over_the_time_in_which_it_came() {
+    let lengths = Arc::new(Lengths::default());
+    let ((), lines) = served_to(lengths.clone(), |port| {
+        let mut stream = connect(port);
+        stream.write_all(&[b'A'; 1_000]).expect("it is taken");
+        // All has been sent before the server knows that no more connections come.
+        stream.shutdown(Shutdown::Write).expect("it is connected");
+        assert_eq!(stream.read(&mut [0]).expect("it closes"), 0);
+        // The next is heard as soon as the first is gone.
+        assert_eq!(ask(&mut connect(port - 1), 88), 11);
+    });
+    let lengths = lengths.0.lock().expect("nobody panics with it").clone();
+    let [length_ns] = lengths[..] else { panic!("one test: {lengths:?}, {lines:?}") };
+    assert!(length_ns >= 100_000_000, "{length_ns}");
 }
 
 #[test]

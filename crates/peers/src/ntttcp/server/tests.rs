@@ -91,6 +91,12 @@ fn running(connections: u32) -> NtttcpServer {
     server
 }
 
+#[test]
+fn data_comes_before_the_test_from_who_waits_for_no_words_and_from_nobody_else() {
+    assert_eq!(NtttcpServer::new(settings(), false, at(5)).comes_since(), Some(at(5)));
+    assert_eq!(NtttcpServer::new(settings(), true, at(5)).comes_since(), None);
+}
+
 fn over(server: &mut NtttcpServer, ms: u64) -> Vec<String> {
     server.input(Input::Over(Box::<EndReport>::default()), at(ms));
     asked(server)

@@ -11,6 +11,8 @@ use crate::workers::worker::Tells;
 impl<D: Talk> Driver<D> {
     pub(super) fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
+        // What the kernel has kept till now came in that time, and not in the first moment of the test.
+        let since = self.dialogue.comes_since().map_or(now, |since| since.min(now));
         let Some(test) = &mut self.test else { return };
         let (consents, is_kept) = (self.dialogue.peer_consents(), self.journal.is_kept());
         let tells = Tells {
@@ -27,13 +29,13 @@ impl<D: Talk> Driver<D> {
         };
         let conventions = self.conventions.numbered(self.dialogue.has_wide_numbers(), ahead_ns);
         let terms = (consents, conventions, tells);
-        match test.start(&self.inbox, self.samples.as_ref(), terms, now) {
+        match test.start(&self.inbox, self.samples.as_ref(), terms, since) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
-                self.journal.started(&told, test.test.plan.told_as(self.role), now);
+                self.journal.started(&told, test.test.plan.told_as(self.role), since);
                 if self.journal.wants_progress() {
                     test.tell_flows();
                 }
@@ -41,7 +43,7 @@ impl<D: Talk> Driver<D> {
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
                 }
-                end.started(now, chosen);
+                end.started(since, chosen);
             }
             Err(error) => {
                 self.give_up(error);
