@@ -44,7 +44,7 @@ fn likely<'names>(
 pub(crate) fn hinted<'names>(
     why: String,
     words: impl IntoIterator<Item: AsRef<str>>,
-    longs: impl Iterator<Item = &'names str> + Clone,
+    longs: &(impl Iterator<Item = &'names str> + Clone),
 ) -> String {
     if why.contains("did you mean") {
         return why;
@@ -82,14 +82,14 @@ mod tests {
             ("-- -parallel", None),
             ("parallel - =", None),
         ] {
-            let said = hinted("it is wrong".to_owned(), line.split(' '), LONGS.into_iter());
+            let said = hinted("it is wrong".to_owned(), line.split(' '), &LONGS.into_iter());
             let expected = meant.map(|it| format!("it is wrong; in place of {it}"));
             assert_eq!(said, expected.unwrap_or_else(|| "it is wrong".to_owned()), "{line}");
         }
         let told = "there is no option '-x'; did you mean --port?".to_owned();
-        assert_eq!(hinted(told.clone(), ["-parallel"], LONGS.into_iter()), told);
+        assert_eq!(hinted(told.clone(), ["-parallel"], &LONGS.into_iter()), told);
         let long = format!("-{}", "parallel".repeat(1_000));
-        assert_eq!(hinted("no".to_owned(), [long], LONGS.into_iter()), "no");
+        assert_eq!(hinted("no".to_owned(), [long], &LONGS.into_iter()), "no");
     }
 
     #[test]

@@ -171,7 +171,6 @@ fn lacking(end: &str, case: &str, theirs: &Members, ours: &Members) -> Vec<Strin
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
 fn programs_find_each_member_that_the_iperf3_of_this_machine_writes() {
     if let Err(error) = Command::new("iperf3").arg("-v").output() {
         return println!("skipped, because iperf3 does not start: {error}");

@@ -28,7 +28,7 @@ const TIMESTAMP: &str = "%c ";
 /// Reads a line; or why it means nothing: a sentence.
 pub(super) fn read(words: &[OsString]) -> Result<Asked, String> {
     let typed = || words.iter().map(|word| word.to_string_lossy());
-    asked(words).map_err(|why| one_dash::hinted(why, typed(), getopt::longs(&FLAGS)))
+    asked(words).map_err(|why| one_dash::hinted(why, typed(), &getopt::longs(&FLAGS)))
 }
 
 fn asked(words: &[OsString]) -> Result<Asked, String> {

@@ -62,7 +62,7 @@ impl Dialect for Ntttcp {
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let words: Vec<String> = words.iter().map(|it| it.to_string_lossy().into_owned()).collect();
-        let hinted = |why| one_dash::hinted(why, &words, getopt::longs());
+        let hinted = |why| one_dash::hinted(why, &words, &getopt::longs());
         let found = match getopt::split(&words) {
             Ok(found) => found,
             Err(why) => return Ok(usage(&format!("ntttcp: {}\n\n", hinted(why)))),

@@ -111,7 +111,7 @@ pub(super) struct ClientOptions {
 pub(super) fn read(words: &[OsString]) -> Result<Asked, String> {
     let typed = || words.iter().map(|word| word.to_string_lossy());
     let longs = FLAGS.iter().flat_map(|flag| flag.long).copied();
-    asked(words).map_err(|why| one_dash::hinted(why, typed(), longs))
+    asked(words).map_err(|why| one_dash::hinted(why, typed(), &longs))
 }
 
 fn asked(words: &[OsString]) -> Result<Asked, String> {
