@@ -25,6 +25,8 @@ pub trait Peer {
     const PORT: u16;
     /// Whether a session has a control connection.
     const CONTROL: Control;
+    /// What to do where nobody listens for that connection though a server of the kind may be there, if anything.
+    const UNHEARD: Option<&'static str> = None;
     /// Whether a session is over with its first test, so that each of several has one of its own.
     const ONE_TEST: bool = false;
     /// By what a server knows which flow a TCP connection is.

@@ -29,6 +29,14 @@ pub enum RunError {
     /// The machine did not do what it was asked.
     #[error("{0}{remedy}", remedy = remedy(.0))]
     Os(#[from] OsError),
+    /// The same, with what to do about it where that is not what it is elsewhere.
+    #[error("{source}; {advice}")]
+    There {
+        /// What went wrong.
+        source: OsError,
+        /// What to do.
+        advice: String,
+    },
     /// The native protocol ended with an error.
     #[error("{0}")]
     Dialogue(#[from] PeerError),
@@ -99,8 +107,34 @@ impl RunError {
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Os(OsError::Connect { source, .. } | OsError::Call { source, .. })
+            | Self::There { source: OsError::Connect { source, .. }, .. }
             | Self::System { source, .. } => source.raw_os_error(),
             _ => None,
+        }
+    }
+
+    /// It happened at a port of its own that a kind of peer has, which this option chooses.
+    pub(crate) fn at_port_of(option: &str, source: OsError) -> Self {
+        /// What chooses the port of all kinds.
+        const PORT: &str = "--port";
+        match source.remedy().filter(|remedy| remedy.contains(PORT)) {
+            Some(remedy) => Self::There { advice: remedy.replace(PORT, option), source },
+            None => source.into(),
+        }
+    }
+
+    /// Nobody listens there, which may have a reason of the kind's own.
+    pub(crate) fn unheard(self, why: Option<&str>) -> Self {
+        let is_refused = |error: &OsError| match error {
+            OsError::Connect { source, .. } => source.kind() == io::ErrorKind::ConnectionRefused,
+            _ => false,
+        };
+        match (self, why) {
+            (Self::Os(source), Some(why)) if is_refused(&source) => {
+                let advice = source.remedy().map_or_else(String::new, |it| format!("{it}; "));
+                Self::There { advice: format!("{advice}{why}"), source }
+            }
+            (error, _) => error,
         }
     }
 
@@ -113,7 +147,7 @@ impl RunError {
     pub fn failure(&self) -> Failure {
         match self {
             Self::Usage(_) | Self::NoSuchFamily(_) | Self::Untold(_) => Failure::Usage,
-            Self::Os(error) => error.failure(),
+            Self::Os(error) | Self::There { source: error, .. } => error.failure(),
             Self::Dialogue(error) => error.failure(),
             Self::Peer(_) | Self::LeftEarly | Self::Attach { .. } | Self::Refused { .. } => {
                 Failure::Peer

@@ -203,5 +203,9 @@ fn what_went_wrong_is_said_once_and_as_ntttcp_says_it() {
     let ran = run(&["ntttcp", "-s127.77.9.3", "-P1", "-n1", "-t1"]).exits(3);
     assert_eq!(ran.stdout.matches("ERR : ").count(), 1, "{}", ran.said());
     assert!(ran.stdout.contains("127.77.9.3:5000"), "{}", ran.said());
+    let advice = "a receiver that was started with -N hears none: say it here, too";
+    assert!(ran.stdout.contains(advice), "{}", ran.said());
     assert_eq!(ran.stderr, "", "it was said above: {}", ran.said());
+    let words = ["goodput", "127.77.9.3:5001", "--peer", "ntttcp", "--no-probe"];
+    run(&words).exits(3).complains(&["-N hears none: --peer ntttcp-no-sync"]);
 }

@@ -170,6 +170,9 @@ impl<V: Variant> Peer for V {
     const NAME: &'static str = <V as Variant>::NAME;
     const PORT: u16 = PORT;
     const CONTROL: Control = <V as Variant>::CONTROL;
+    const UNHEARD: Option<&'static str> = Some(
+        "words go to the port before the first for data, and a receiver that was started with -N hears none: --peer ntttcp-no-sync",
+    );
     const ONE_TEST: bool = true;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;

@@ -8,6 +8,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 use pathscope_modes::load::{LoadArgs, Verify};
 
+use super::PORT;
 use crate::operator::OperatorWords;
 
 /// Ports for data, as there.
@@ -58,6 +59,15 @@ impl OperatorWords for NtttcpWords {
 
     /// Of one connection: as many as there are are put in its place.
     fn tests(&self) -> Result<Vec<Test>, PlanError> {
+        let (first, ports) =
+            (u32::from(self.port.unwrap_or(PORT)), u32::from(OperatorWords::ports(self)));
+        let last = first + ports - 1;
+        if last > u32::from(u16::MAX) {
+            let why = format!(
+                "{ports} from --ntttcp-port {first} on end at {last}, and ports do at 65535"
+            );
+            return Err(PlanError::Unfit { option: "--ntttcp-ports", why });
+        }
         let buffer = self.buffer.clone().unwrap_or_else(|| BUFFER.to_owned());
         let mut plan = GoodputPlan::of(LoadArgs {
             duration: Some(self.duration.unwrap_or(ENDLESS)),
@@ -93,5 +103,29 @@ impl OperatorWords for Unserved {
         let why =
             "--accept ntttcp serves ntttcp's senders, with and without their connection for words";
         Err(PlanError::Unfit { option: "--accept", why: why.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_end_where_there_are_no_more() {
+        for (port, ports, is_so) in [
+            (Some(65_520), None, true),
+            (Some(65_521), None, false),
+            (Some(65_535), Some(1), true),
+            (None, Some(512), true),
+        ] {
+            let told = NtttcpWords { port, ports, ..NtttcpWords::default() }.tests();
+            assert_eq!(told.is_ok(), is_so, "{port:?}, {ports:?}: {told:?}");
+        }
+        let words = NtttcpWords { port: Some(65_530), ..NtttcpWords::default() };
+        let told = words.tests().expect_err("there are too many").to_string();
+        assert_eq!(
+            told,
+            "--ntttcp-ports 16 from --ntttcp-port 65530 on end at 65545, and ports do at 65535"
+        );
     }
 }

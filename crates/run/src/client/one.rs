@@ -97,7 +97,8 @@ impl ClientRun<'_> {
                 let target = vec![SocketAddr::new(server.ip(), before)];
                 let from = self.control_from();
                 let within = (CONNECT_WITHIN, self.stop);
-                let (control, ..) = attach::first_control(&[target], &from, within)?;
+                let (control, ..) = attach::first_control(&[target], &from, within)
+                    .map_err(|error| error.unheard(P::UNHEARD))?;
                 (Carrier::Control(control), server, Vec::new())
             }
             Control::InBand => {

@@ -156,7 +156,7 @@ fn bind_own(
             Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {
                 continue;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(RunError::at_port_of(&format!("--{peer}-port"), error)),
         };
         own.push(OwnListening { peer, address, connections, datagrams, is_for_words: false });
     }
@@ -264,6 +264,7 @@ mod tests {
         let told = format!("127.0.0.1:{first} to {last} (TCP; words: {words})");
         assert_eq!(in_words(&own), [(told, PeerKind::Ntttcp)]);
         let taken = bind_all_own((&names, first, 1), PeerKind::Ntttcp);
-        assert!(taken.is_err(), "others have them");
+        let told = taken.err().expect("others have them").to_string();
+        assert!(told.ends_with("end it, or choose another with --ntttcp-port"), "{told}");
     }
 }
