@@ -8,6 +8,7 @@ use pathscope_engines::EngineError;
 use pathscope_modes::groups::Untold;
 use pathscope_os::OsError;
 use pathscope_peers::attach::AttachError;
+use pathscope_peers::registry::PeerKind;
 use pathscope_peers::{PeerError, Refusal};
 use thiserror::Error;
 
@@ -113,13 +114,17 @@ impl RunError {
         }
     }
 
-    /// It happened at a port of its own that a kind of peer has, which this option chooses.
-    pub(crate) fn at_port_of(option: &str, source: OsError) -> Self {
+    /// It happened at a port of its own that a kind of peer has, which another option chooses.
+    pub(crate) fn at_port_of(self, peer: PeerKind) -> Self {
         /// What chooses the port of all kinds.
         const PORT: &str = "--port";
+        let Self::Os(source) = self else { return self };
         match source.remedy().filter(|remedy| remedy.contains(PORT)) {
-            Some(remedy) => Self::There { advice: remedy.replace(PORT, option), source },
-            None => source.into(),
+            Some(remedy) => {
+                let advice = remedy.replace(PORT, &format!("--{peer}-port"));
+                Self::There { advice, source }
+            }
+            None => Self::Os(source),
         }
     }
 

@@ -156,7 +156,7 @@ fn bind_own(
             Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {
                 continue;
             }
-            Err(error) => return Err(RunError::at_port_of(&format!("--{peer}-port"), error)),
+            Err(error) => return Err(RunError::from(error).at_port_of(peer)),
         };
         own.push(OwnListening { peer, address, connections, datagrams, is_for_words: false });
     }
@@ -238,6 +238,7 @@ fn is_missing_family(error: &OsError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Server, Settings, Stated};
     use super::*;
 
     #[test]
@@ -247,6 +248,19 @@ mod tests {
         let datagrams = listening.datagrams.local_addr().expect("a bound socket");
         assert_eq!(listening.address, datagrams);
         assert_ne!(datagrams.port(), 0);
+    }
+
+    #[test]
+    fn of_a_port_that_is_taken_the_option_is_named_that_chooses_it() {
+        let taken = bind("127.0.0.1:0".parse().expect("an address")).expect("some port is free");
+        let port = Some(taken.address.port());
+        let stated = vec![Stated { peer: PeerKind::Iperf3, tests: Vec::new(), port, ports: 1 }];
+        let listen = vec!["127.0.0.1".to_owned()];
+        let settings =
+            Settings { own_listeners_alone: true, listen, stated, ..Settings::default() };
+        let Err(error) = Server::bind(settings) else { panic!("another has it") };
+        let told = error.to_string();
+        assert!(told.ends_with("end it, or choose another with --iperf3-port"), "{told}");
     }
 
     #[test]
@@ -264,7 +278,7 @@ mod tests {
         let told = format!("127.0.0.1:{first} to {last} (TCP; words: {words})");
         assert_eq!(in_words(&own), [(told, PeerKind::Ntttcp)]);
         let taken = bind_all_own((&names, first, 1), PeerKind::Ntttcp);
-        let told = taken.err().expect("others have them").to_string();
+        let told = taken.expect_err("others have them").to_string();
         assert!(told.ends_with("end it, or choose another with --ntttcp-port"), "{told}");
     }
 }

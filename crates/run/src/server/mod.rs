@@ -153,7 +153,10 @@ impl Server {
                 }
                 // Where it is the port of all kinds, they are there already.
                 peer::Listener::Either if !listening.is_empty() && port == settings.port => {}
-                peer::Listener::Either => listening.extend(listening::bind_all(names, port)?),
+                peer::Listener::Either => {
+                    let bound = listening::bind_all(names, port);
+                    listening.extend(bound.map_err(|error| error.at_port_of(*peer))?);
+                }
             }
         }
         let limits = settings.descriptors.among(settings.limits, files);
