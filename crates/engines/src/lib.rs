@@ -25,6 +25,7 @@ pub mod epoll;
 mod event_loop;
 mod inbox;
 pub mod plain;
+mod preface;
 pub mod registry;
 mod timers;
 pub mod uring;
@@ -35,7 +36,9 @@ pub use epoll::{Part, SharedLoop, SharedThread};
 pub use inbox::{
     Command, Inbox, LaneChange, Notice, Outbox, Remote, Sockets, worker_inbox, worker_inbox_of,
 };
+pub use preface::{Preface, Unheard};
 pub use registry::EngineKind;
 pub use worker::{
-    Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker, room_bytes,
+    Departed, Ended, EngineError, Finished, ReportOf, Succession, Successor, Terms, Worker,
+    room_bytes,
 };

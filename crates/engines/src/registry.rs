@@ -64,6 +64,11 @@ impl EngineKind {
         matches!(self, BLOCKING)
     }
 
+    /// Whether a flow that replaces another may come with something to say and to hear first.
+    pub const fn speaks_prefaces(self) -> bool {
+        matches!(self, POLLING)
+    }
+
     /// Whether this machine has it; else why not, and what to do.
     pub fn available(self) -> Result<(), String> {
         match self {

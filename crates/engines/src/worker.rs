@@ -5,13 +5,14 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
+use pathscope_core::id::FlowId;
 use pathscope_core::record::{StampFacts, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Batches, Machine, Shared, Transport};
 use pathscope_os::batches::MOST;
 use pathscope_os::{OsError, Socket, errno::errno_name};
 
-use crate::{Inbox, Outbox};
+use crate::{Inbox, Outbox, Preface};
 
 /// What the flows of `M` report.
 pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
@@ -39,9 +40,23 @@ pub struct Succession<M: Machine> {
     /// worker goes on until no sender is left.
     ///
     /// [`Command::Admit`]: crate::Command::Admit
-    pub successors: Receiver<(M, Vec<Socket>)>,
+    pub successors: Receiver<Successor<M>>,
     /// Told of each flow that is over, once, and given its sockets, to close on that thread.
     pub departed: Departed<M>,
+    /// Told of each flow whose connection did not become its own, once it is closed. A dynamic call: it is made once a
+    /// connection.
+    pub turned_away: Box<dyn FnMut(FlowId) + Send>,
+}
+
+/// A flow that replaces another.
+pub struct Successor<M> {
+    /// The flow.
+    pub machine: M,
+    /// Its sockets, connected unless a preface comes first.
+    pub sockets: Vec<Socket>,
+    /// What is said and heard on its one connection before that is its own. For engines that
+    /// [know them](crate::EngineKind::speaks_prefaces).
+    pub preface: Option<Box<dyn Preface>>,
 }
 
 /// Who is told of a flow that is over: the flow, its sockets, and when. A dynamic call: it is made once a

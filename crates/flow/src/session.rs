@@ -217,6 +217,8 @@ pub struct Credentials {
     /// What the session is called: told to its client on the control connection, and shown on no socket. Absent
     /// where a session has no name.
     pub session: Option<Token>,
+    /// At the client: whether a connection may send its flow's first bytes with what it presents, before it is answered.
+    pub goes_ahead: bool,
 }
 
 /// A test that runs at its client already, and had a session before.

@@ -112,7 +112,7 @@ impl InBand {
                 let plan = Box::new(test);
                 server.limit = settings.limits.duration_ns;
                 server.stage = Stage::Preparing(plan.clone());
-                let credentials = Credentials { token, session: None };
+                let credentials = Credentials { token, session: None, goes_ahead: false };
                 server.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
             }
             Err(refusal) => server.end(Err(PeerError::Refused(refusal))),
@@ -150,7 +150,7 @@ impl InBand {
         }
         if let Some(test) = self.tests.pop_front() {
             let plan = Box::new(test);
-            let credentials = Credentials { token: self.token, session: None };
+            let credentials = Credentials { token: self.token, session: None, goes_ahead: false };
             let substitutions = Vec::new();
             self.attach(plan.clone(), now);
             self.outputs.push_back(Output::Open { credentials, plan, substitutions });

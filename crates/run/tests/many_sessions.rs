@@ -188,7 +188,7 @@ fn connect(server: SocketAddr) -> TcpStream {
     stream
 }
 
-fn attached(server: SocketAddr, Credentials { token, session }: Credentials) -> Socket {
+fn attached(server: SocketAddr, Credentials { token, session, .. }: Credentials) -> Socket {
     let mut stream = connect(server);
     let seat = Seat { token, group: GROUP, flow: FLOW, lane: Lane::ONLY };
     let mut attaching = StreamAttaching::new(seat, session);

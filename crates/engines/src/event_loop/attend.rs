@@ -221,6 +221,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 continue;
             }
             self.slots[place].disarm();
+            if self.slots[place].is_held_back() {
+                self.look_at_prologue(place);
+                continue;
+            }
             if self.flights.count == 0 || !self.was_patient(place) {
                 self.notify(place, Event::Wake);
                 self.last_woken = Some(place);
@@ -239,6 +243,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// Tells a flow what happened.
     pub(super) fn deliver(&mut self, place: usize, event: Event) {
+        if self.keeps_for_later(place, event) {
+            return;
+        }
         if self.flights.count == 0 || !self.defers(place, event) {
             self.tell_machine(place, event);
         }

@@ -11,7 +11,7 @@ use pathscope_os::errno::{is_answer, is_no_room, is_refusal, is_unreachable};
 use pathscope_os::sockets::Socket;
 
 use super::{EventLoop, SMALL_BYTES, Slot, SlotState, Wire, WireState};
-use crate::{SystemCalls, Trouble};
+use crate::{SystemCalls, Trouble, Unheard};
 
 /// What one step came to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +118,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
     fn failed_with(&mut self, place: usize, lane: Lane, (errno, is_answer): (i32, bool)) -> Step {
+        if self.slots[place].is_held_back() {
+            return self.turn_away(place, Unheard::Failed(errno));
+        }
         if self.medium.transport == Transport::Datagram && is_unreachable(errno) {
             let is_refusal = is_refusal(errno);
             self.deliver(place, Event::Unreachable { lane, errno, is_answer, is_refusal });

@@ -19,6 +19,7 @@ mod lanes;
 mod lent;
 mod numbers;
 mod places;
+mod prologue;
 mod reports;
 mod rest;
 mod room;

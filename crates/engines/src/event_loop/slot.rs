@@ -8,6 +8,7 @@ use pathscope_os::Socket;
 use super::numbers::Numbers;
 
 use super::batching::Batching;
+use super::prologue::Prologue;
 
 /// One flow and its sockets.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Slot<M> {
     pub roams: bool,
     /// Which lane to receive from first: they take turns as well.
     pub next_lane: u8,
+    /// What is to be said and heard before anything else.
+    pub prologue: Option<Box<Prologue>>,
     /// Something happened since the want was asked for.
     is_stale: bool,
     phase: Phase,
@@ -180,6 +183,7 @@ impl<M: Machine> Slot<M> {
             sent_ahead: 0,
             roams: false,
             next_lane: 0,
+            prologue: None,
             is_stale: false,
             phase: Phase::Running,
             closed: None,
@@ -324,6 +328,9 @@ impl<M: Machine> Slot<M> {
     /// What the flow waits for on a lane. Not for what it could not take: a socket that is ready and
     /// not served would keep the engine from ever sleeping.
     pub fn awaited(&self, lane: usize, medium: Medium) -> Awaited {
+        if let Some(prologue) = self.prologue.as_ref().filter(|_| self.state == SlotState::Live) {
+            return prologue.awaited();
+        }
         let wire = &self.wires[lane];
         let has_room = match (self.appetite(), medium.transport) {
             (None, _) => self.discards(),

@@ -6,7 +6,7 @@ use pathscope_flow::{Event, Machine};
 use pathscope_os::Socket;
 
 use super::{EventLoop, Slot, SlotState};
-use crate::SystemCalls;
+use crate::{Successor, SystemCalls};
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Whether flows are replaced here.
@@ -18,7 +18,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub(super) fn admit_all(&mut self) {
         while let Some(succession) = &self.succession {
             match succession.successors.try_recv() {
-                Ok((machine, sockets)) => self.admit(machine, sockets),
+                Ok(successor) => self.admit(successor),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
                     self.expects_more = false;
@@ -28,7 +28,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
-    fn admit(&mut self, machine: M, sockets: Vec<Socket>) {
+    fn admit(&mut self, Successor { machine, sockets, preface }: Successor<M>) {
         let flow = machine.id();
         let mut slot = Slot::new(machine, sockets);
         let place = if let Some(place) = self.vacant.pop() {
@@ -46,11 +46,17 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.open += 1;
         self.account.flows += 1;
         self.notify(place, Event::Start);
+        if let Some(preface) = preface {
+            self.begin_prologue(place, preface);
+        }
     }
 
     /// Tells of a flow that is over, hands its sockets on, and keeps its slot for another. Where flows are not
     /// replaced, all stay until the end.
     pub(super) fn depart(&mut self, place: usize) {
+        if self.slots[place].is_held_back() {
+            return self.let_go(place);
+        }
         let Some(succession) = &mut self.succession else { return };
         let slot = &mut self.slots[place];
         let sockets: Vec<Socket> = slot.wires.drain(..).filter_map(|wire| wire.socket).collect();

@@ -50,6 +50,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Sends or receives once. Where both are possible, the way that has moved fewer bytes has its turn: a
     /// send of half a mebibyte is followed by as many receives as bring half a mebibyte.
     pub fn step(&mut self, place: usize, blocking: Blocking) -> Step {
+        if self.slots[place].prologue.is_some() {
+            return self.step_before(place);
+        }
         self.refresh(place);
         let receives_first = self.slots[place].sent_ahead > 0;
         match self.one_way(place, receives_first, blocking) {
@@ -78,7 +81,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
-    fn receive(&mut self, place: usize, blocking: Blocking) -> Step {
+    pub(super) fn receive(&mut self, place: usize, blocking: Blocking) -> Step {
         let lanes = self.slots[place].wires.len();
         for turn in 0..lanes {
             let index = (usize::from(self.slots[place].next_lane) + turn) % lanes;

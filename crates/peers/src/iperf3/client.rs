@@ -240,7 +240,7 @@ impl Client {
     fn open(&mut self, now: Tick) {
         let Some(course) = &self.course else { return };
         let plan = Box::new(course.test.clone());
-        let credentials = Credentials { token: self.token, session: None };
+        let credentials = Credentials { token: self.token, session: None, goes_ahead: false };
         let substitutions = std::mem::take(&mut self.substitutions);
         self.outputs.push_back(Output::Open { credentials, plan, substitutions });
         self.enter(Stage::Attaching { is_told: false }, Some(deadlines::ATTACH), now);

@@ -155,7 +155,7 @@ impl Server {
     }
 
     fn prepare(&mut self, test: Test, parameters: &Parameters, now: Tick) {
-        let credentials = Credentials { token: self.token, session: None };
+        let credentials = Credentials { token: self.token, session: None, goes_ahead: false };
         let plan = Box::new(test.clone());
         self.course = Some(Box::new(Course::new(test, parameters)));
         self.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });

@@ -297,7 +297,11 @@ impl Client {
         self.line.bear_silence(deadlines::patience(&accept.test));
         let mut active = ActiveTest::new(accept.test.clone(), wishes(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
-        let credentials = Credentials { token, session: self.line.session() };
+        let session = self.line.session();
+        // What is said ahead is told from other words by the checksum before it: version 1 has none.
+        let goes_ahead =
+            session.is_some() && self.server.as_ref().is_some_and(OtherEnd::takes_early_data);
+        let credentials = Credentials { token, session, goes_ahead };
         match &mut self.resumption {
             None => {
                 self.token = Some(token);

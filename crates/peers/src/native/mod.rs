@@ -86,6 +86,9 @@ const KNOWS_FAILURES: &str = "failures";
 /// The capability of an end that reads totals in few bytes.
 const READS_PACKED_TOTALS: &str = "packed_totals";
 
+/// Takes the first bytes of a flow with what its connection presents, before that is answered.
+const TAKES_EARLY_DATA: &str = "early_data";
+
 /// What an end wants to hear, and how.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Wishes {
@@ -109,6 +112,13 @@ enum EndsWanted {
 fn capabilities(wants_ends: bool) -> Vec<String> {
     let ends = wants_ends.then(|| WANTS_ENDS.to_owned());
     ends.into_iter().chain([KNOWS_FAILURES, READS_PACKED_TOTALS].map(str::to_owned)).collect()
+}
+
+/// The same of a server.
+fn server_capabilities(wants_ends: bool) -> Vec<String> {
+    let mut all = capabilities(wants_ends);
+    all.push(TAKES_EARLY_DATA.to_owned());
+    all
 }
 
 /// What the other end wants to hear.
@@ -177,6 +187,11 @@ impl OtherEnd {
     /// Whether it says of each connection that fails there that it did, and why.
     pub fn tells_failures(&self) -> bool {
         self.can(KNOWS_FAILURES)
+    }
+
+    /// Whether it takes the first bytes of a flow with what its connection presents.
+    pub fn takes_early_data(&self) -> bool {
+        self.can(TAKES_EARLY_DATA)
     }
 
     /// Whether it says of each stream of datagrams that it still wants it, and hears that said.

@@ -26,7 +26,8 @@ use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::{
-    EndsWanted, OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, wishes,
+    EndsWanted, OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, deadlines, server_capabilities,
+    wishes,
 };
 use crate::dialogue::{Renewals, ServerDialogue, ServerSettings};
 use crate::limits::{self, Limits};
@@ -211,7 +212,7 @@ impl Server {
         }
         self.line.say(&Message::Welcome(Box::new(Welcome {
             version: self.version,
-            capabilities: capabilities(self.settings.wants_ends),
+            capabilities: server_capabilities(self.settings.wants_ends),
             security: SECURITY_NONE.to_owned(),
             limits: self.settings.limits,
             host: self.settings.host.clone(),
@@ -268,7 +269,7 @@ impl Server {
         };
         self.tests += 1;
         let test = Box::new(test);
-        let credentials = Credentials { token, session };
+        let credentials = Credentials { token, session, goes_ahead: false };
         self.line.put(Output::Prepare { credentials, resumed, plan: test.clone() });
         self.stage = Stage::Preparing { token, test, idle_until };
         Ok(())

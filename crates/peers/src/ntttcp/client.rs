@@ -199,7 +199,7 @@ impl NtttcpClient {
             );
             return self.refuse("duration", sentence);
         }
-        let credentials = Credentials { token: TOKEN, session: None };
+        let credentials = Credentials { token: TOKEN, session: None, goes_ahead: false };
         let missing = connections_of(&test);
         let deadline = now.plus_nanos(ATTACH.0);
         self.stage = Stage::Attaching { test: test.clone(), missing, deadline };

@@ -195,8 +195,10 @@ impl NtttcpServer {
         }
         match planned(&self.settings, self.came, self.cycle) {
             Ok(test) => {
-                let (plan, credentials) =
-                    (Box::new(test), Credentials { token: TOKEN, session: None });
+                let (plan, credentials) = (
+                    Box::new(test),
+                    Credentials { token: TOKEN, session: None, goes_ahead: false },
+                );
                 self.stage = Stage::Preparing(plan.clone());
                 self.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
             }

@@ -1,6 +1,7 @@
 //! How flows get their sockets: where connections come from and go to, how each is opened with its token and answered, and
 //! when the next is begun.
 
+pub(crate) mod ahead;
 pub(crate) mod attach;
 mod datagrams;
 pub(crate) mod destinations;

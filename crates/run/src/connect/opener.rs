@@ -10,17 +10,18 @@ use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Settings;
 use pathscope_os::{Waker, clock};
-use pathscope_peers::attach::{AttachError, Seat, SeatRefusal, StreamProgress};
+use pathscope_peers::attach::{AttachError, AttachStream, Seat, SeatRefusal, StreamProgress};
 use pathscope_peers::peer::KnownBy;
 
+use crate::connect::ahead::{GoingAhead, Undecided};
 use crate::connect::destinations::Destinations;
-use crate::connect::handshake::{ATTACH_WITHIN, Handshake};
+use crate::connect::handshake::{ATTACH_WITHIN, Asking, Handshake};
 use crate::connect::origins::Origins;
 use crate::connect::{Orders, settings};
 use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::SessionMessage;
-use crate::messages::replacements::{OpenerRemote, Told};
+use crate::messages::replacements::{NotMade, OpenerRemote, Told};
 use crate::queue::Queue;
 use crate::threads;
 use crate::workers::placement;
@@ -51,6 +52,7 @@ pub(crate) fn start(
         waker,
         told,
         making: Queue::new(ATTACH_WITHIN),
+        undecided: Undecided::default(),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         failures: 0,
@@ -93,6 +95,8 @@ struct Opener {
     next: u32,
     /// By their numbers.
     making: Queue<Handshake>,
+    /// Those that went ahead: their workers have them.
+    undecided: Undecided,
     begin_until: Tick,
     /// After one that could not even be begun, nothing is begun until then.
     pause_until: Tick,
@@ -134,7 +138,9 @@ impl Opener {
     }
 
     fn is_finished(&self) -> bool {
-        self.making.len() == 0 && (self.next >= self.numbers() || self.begins_no_more())
+        self.making.len() == 0
+            && self.undecided.is_none()
+            && (self.next >= self.numbers() || self.begins_no_more())
     }
 
     fn begins_no_more(&self) -> bool {
@@ -183,15 +189,16 @@ impl Opener {
         let may_differ = self.origins.may_differ();
         let begin = |settings: &Settings| {
             let asks = (seat.flow, self.orders.attach_stream(seat));
-            Handshake::begin(asks, server, settings, times_damaged)
+            Handshake::begin(Asking::new(asks, server, times_damaged), settings)
         };
-        let mut making = match begin(&settings) {
+        let making = match begin(&settings) {
             Err(_) if may_differ => {
                 let elsewhere = local.map(|local| SocketAddr::new(local.ip(), 0));
                 begin(&Settings { local: elsewhere, ..settings })
             }
             made => made,
         }?;
+        let Some(mut making) = self.send_ahead(number, making) else { return Ok(()) };
         // Where the other end is this machine, it is connected by now.
         match making.go_on() {
             Ok(StreamProgress::Waiting) => {
@@ -204,10 +211,43 @@ impl Opener {
         Ok(())
     }
 
+    /// Hands a connection that was begun to the worker that will have it, where the server takes its flow's first bytes with
+    /// what it says; else gives it back. Where fewer may be in the making at once than there are, this thread has to see each.
+    fn send_ahead(&self, number: u32, making: Handshake) -> Option<Handshake> {
+        let Orders { credentials, group, way_in, .. } = &self.orders;
+        let goes_ahead = credentials.goes_ahead
+            && number >= group.flows
+            && group.flows <= self.test.plan.connect_limit();
+        if !goes_ahead {
+            return Some(making);
+        }
+        let Handshake { stream, asking } = making;
+        let (flow, ends) = (asking.flow, [stream.local_addr().ok(), Some(asking.server)]);
+        let arrival = Arrival { begun: Some(asking.begun), ..Arrival::default() };
+        let undecided = self.undecided.one();
+        let preface = |asking, opener| GoingAhead::new(asking, (opener, way_in.clone()), undecided);
+        let left = way_in.admit_ahead((flow, ends), stream.into(), arrival, (asking, preface));
+        left.err().map(|(socket, asking)| Handshake { stream: socket.into_tcp_stream(), asking })
+    }
+
+    /// One that went ahead is not its flow's.
+    fn not_made(&mut self, NotMade { asking, outcome }: NotMade) {
+        let number = asking.flow.0 - self.orders.group.first.0;
+        let result = match outcome {
+            Ok(_) => self.make_again(number, &asking),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = result {
+            self.failed(number, asking.begun, error);
+        }
+    }
+
     fn wait(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
         let now = clock::now();
         let pause = Some(self.pause_until).filter(|&until| until > now);
         let end = Some(self.begin_until).filter(|&end| !self.is_stopped && end != Tick::NEVER);
+        // When it is past, what is in the making is waited for.
+        let end = end.filter(|&end| end > now);
         // Others that there is room for have their turn when word was heard.
         let next = self.may_begin().then_some(now);
         let until = [self.making.next_deadline(), end, pause, next].into_iter().flatten().min();
@@ -220,6 +260,7 @@ impl Opener {
         loop {
             match self.told.try_recv() {
                 Ok(Told::Vacancy(flow)) => {
+                    self.failures = 0;
                     self.origins.give_back(flow.0 - self.orders.group.first.0);
                     self.vacancies += 1;
                 }
@@ -227,6 +268,7 @@ impl Opener {
                     let limit = self.test.duration_ns();
                     self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit.duration());
                 }
+                Ok(Told::NotMade(not_made)) => self.not_made(*not_made),
                 Ok(Told::Stop) => self.is_stopped = true,
                 Err(TryRecvError::Empty) => return true,
                 // Without anybody who could tell more nothing follows what is in the making, and the first, which may be made at once.
@@ -260,9 +302,14 @@ impl Opener {
         making: Handshake,
         progress: Result<StreamProgress, RunError>,
     ) {
-        let begun = making.begun;
+        let begun = making.asking.begun;
         let result = match progress {
-            Ok(StreamProgress::Damaged) => self.make_again(number, making),
+            Ok(StreamProgress::Damaged) => {
+                let Handshake { stream, asking } = making;
+                // Closed before its port is another's.
+                drop(stream);
+                self.make_again(number, &asking)
+            }
             Ok(_) => {
                 self.failures = 0;
                 self.made(number, making)
@@ -275,20 +322,20 @@ impl Opener {
     }
 
     /// A connection whose opening or answer was damaged is made once more, within the time of the first.
-    fn make_again(&mut self, number: u32, making: Handshake) -> Result<(), RunError> {
-        let times_damaged = making.times_damaged + 1;
+    fn make_again(&mut self, number: u32, asking: &Asking) -> Result<(), RunError> {
+        let times_damaged = asking.times_damaged + 1;
         if times_damaged > AGAIN_MOST {
-            return Err(making.damaged());
+            return Err(asking.damaged());
         }
-        drop(making);
         self.origins.give_back(number);
         self.begin(number, times_damaged)
     }
 
     fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
-        let (begun, connect_ns) = (Some(making.begun), making.connect_ns());
-        let arrival = Arrival { begun, connect_ns, called: making.called(), ..Arrival::default() };
-        let stream = making.stream;
+        let Handshake { stream, asking } = making;
+        let (begun, connect_ns) = (Some(asking.begun), asking.connect_ns());
+        let called = asking.attaching.called();
+        let arrival = Arrival { begun, connect_ns, called, ..Arrival::default() };
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
         self.orders.attached(self.orders.seat(number).flow, stream.into(), arrival);
         Ok(())
@@ -340,7 +387,7 @@ impl Opener {
     fn expire(&mut self) {
         let now = clock::now();
         while let Some((number, making)) = self.making.leave_late(now) {
-            self.failed(number as u32, making.begun, making.late());
+            self.failed(number as u32, making.asking.begun, making.asking.late());
         }
     }
 }

@@ -5,6 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_os::Waker;
+use pathscope_peers::attach::StreamProgress;
+
+use crate::connect::handshake::Asking;
+use crate::error::RunError;
 
 /// How an opener is told. Cheap to clone; when all are gone, it ends.
 #[derive(Clone, Debug)]
@@ -22,14 +26,25 @@ impl Drop for OpenerRemote {
 }
 
 /// What an opener is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Told {
     /// This connection has ended, and is closed: there is room for the next.
     Vacancy(FlowId),
     /// The flows run since then.
     Started(Tick),
+    /// A connection that went ahead, and is closed.
+    NotMade(Box<NotMade>),
     /// No further connection is to be begun.
     Stop,
+}
+
+/// A connection that did not become its flow's.
+#[derive(Debug)]
+pub(crate) struct NotMade {
+    /// What it was for.
+    pub asking: Asking,
+    /// Damaged, or why not.
+    pub outcome: Result<StreamProgress, RunError>,
 }
 
 impl OpenerRemote {

@@ -215,6 +215,15 @@ impl Ledger {
         page.connections.depart(end, addresses, is_wanted, tcp)
     }
 
+    /// A flow that began never was: its connection did not become its own.
+    pub fn forget(&self, flow: FlowId) {
+        let mut page = lock(&self.0);
+        page.watched.retain(|sender| sender.flow != flow);
+        if let Some(begun) = page.take(flow) {
+            page.hosts.forget(begun.places);
+        }
+    }
+
     /// A flow never got its socket, from when it was tried to when it was known.
     pub fn not_made(
         &self,

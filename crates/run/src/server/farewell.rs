@@ -4,7 +4,7 @@
 //! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -19,6 +19,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// What is heard of one at a time, and in all: its greeting, and no more than a client says before it listens.
 const HEARD_BYTES: usize = 4 << 10;
 const HEARD_MOST: usize = 128 << 10;
+
+/// Somebody whose words cannot be read is let go at once, without a word. What has come of them is read: a client whose opening the
+/// path has damaged sees the end of its connection then, and asks again, where a reset would tell of another trouble.
+pub(super) fn turn_away(mut stream: TcpStream) {
+    // What fails has failed with the connection, which is closed.
+    let _ = stream.shutdown(Shutdown::Write).and_then(|()| stream.read(&mut [0; HEARD_BYTES]));
+}
 
 /// One that has been told and has not closed.
 #[derive(Debug)]

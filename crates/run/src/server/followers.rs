@@ -2,11 +2,12 @@
 //! one a moment later than its client. They are bounded in number and in time.
 
 use std::collections::VecDeque;
+use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::Tick;
 
-use super::sessions::{SeatRequest, Sessions};
+use super::sessions::{Attached, SeatRequest, Sessions};
 
 /// At once, of all tests; of a server with few files, fewer.
 pub(super) const MOST: u64 = 64;
@@ -30,18 +31,37 @@ impl Followers {
         Self { waiting: VecDeque::new(), most }
     }
 
-    /// A connection asks for its seat: it is told the answer, or waits until there is room.
-    pub fn attach(&mut self, sessions: &Sessions, request: SeatRequest, now: Tick) {
+    /// A connection asks for its seat: it is told the answer, or waits until there is room. One that has none is given back
+    /// with what it is to be told.
+    pub fn attach(
+        &mut self,
+        sessions: &Sessions,
+        request: SeatRequest,
+        now: Tick,
+    ) -> Option<(TcpStream, Vec<u8>)> {
         let may_wait = self.waiting.len() < self.most;
-        let waits = sessions.attach_stream(request, may_wait);
-        self.waiting.extend(waits.map(|request| (now + PATIENCE, request)));
+        let until = now + PATIENCE;
+        self.take(sessions.attach_stream(request, may_wait), until)
     }
 
-    /// Those for which there is room now get in; those that have waited for too long are told that there is none.
-    pub fn try_again(&mut self, sessions: &Sessions, now: Tick) {
-        for (until, request) in std::mem::take(&mut self.waiting) {
-            let waits = sessions.attach_stream(request, now < until);
-            self.waiting.extend(waits.map(|request| (until, request)));
+    /// Those for which there is room now get in; those that have waited for too long are given back, to be told that there is
+    /// none.
+    pub fn try_again(&mut self, sessions: &Sessions, now: Tick) -> Vec<(TcpStream, Vec<u8>)> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let again = waiting.into_iter().filter_map(|(until, request)| {
+            self.take(sessions.attach_stream(request, now < until), until)
+        });
+        again.collect()
+    }
+
+    fn take(&mut self, attached: Attached, until: Tick) -> Option<(TcpStream, Vec<u8>)> {
+        match attached {
+            Attached::Over => None,
+            Attached::Waits(request) => {
+                self.waiting.push_back((until, request));
+                None
+            }
+            Attached::Refused { stream, word } => Some((stream, word)),
         }
     }
 

@@ -359,7 +359,9 @@ impl<'scope> Serving<'scope> {
             }
             self.guests.dismiss_late(clock::now());
             self.farewells.dismiss_late(clock::now());
-            self.followers.try_again(&self.sessions, clock::now());
+            for (stream, word) in self.followers.try_again(&self.sessions, clock::now()) {
+                self.take_leave(stream, &word);
+            }
             self.lead_latecomers();
             self.tell_totals_if_asked();
             if self.sessions.is_done() {
@@ -499,10 +501,16 @@ impl<'scope> Serving<'scope> {
             Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
             Ok(Purpose::Seat(claim)) => {
                 let request = SeatRequest { stream, claim, from };
-                self.followers.attach(&self.sessions, request, clock::now());
+                let refused = self.followers.attach(&self.sessions, request, clock::now());
+                if let Some((stream, word)) = refused {
+                    self.take_leave(stream, &word);
+                }
             }
             Ok(Purpose::Join(joining)) => self.join(joining, stream, from),
-            Err(who) => self.log.on_stranger(from, &format!("turned away, since it is {who}")),
+            Err(who) => {
+                self.log.on_stranger(from, &format!("turned away, since it is {who}"));
+                farewell::turn_away(stream);
+            }
         }
     }
 
@@ -537,8 +545,12 @@ impl<'scope> Serving<'scope> {
         from: SocketAddr,
     ) {
         self.tell_refused(refusal, from);
-        let word = greeting.refused(refusal);
-        if let Some((key, leaving)) = self.farewells.tell(stream, &word, clock::now()) {
+        self.take_leave(stream, &greeting.refused(refusal));
+    }
+
+    /// One is told this, and closes; or is let go in time.
+    fn take_leave(&mut self, stream: TcpStream, word: &[u8]) {
+        if let Some((key, leaving)) = self.farewells.tell(stream, word, clock::now()) {
             // One that is not waited for is let go in time.
             let _ = self.poller.add(&leaving.stream, key, Interest::INPUT);
         }

@@ -11,7 +11,9 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
+use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_engines::{Preface, Unheard};
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
@@ -186,6 +188,43 @@ pub(super) struct SeatRequest {
     pub from: SocketAddr,
 }
 
+/// What becomes of a connection that asks for its seat.
+#[derive(Debug)]
+pub(super) enum Attached {
+    /// It has it, or is gone.
+    Over,
+    /// There is no room for it yet.
+    Waits(SeatRequest),
+    /// It has none, and is to be told this: whoever closes it reads first what it has sent ahead, or the system would reset
+    /// it, and the word could be lost.
+    Refused { stream: TcpStream, word: Vec<u8> },
+}
+
+/// That a connection has its seat, as its worker says it with the first bytes of the flow.
+struct SeatWord(Vec<u8>);
+
+impl Preface for SeatWord {
+    fn says(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn missing_bytes(&self) -> usize {
+        0
+    }
+
+    fn until(&self) -> Tick {
+        Tick::NEVER
+    }
+
+    fn connected(&mut self, _at: Tick) {}
+
+    fn heard(&mut self, _bytes: &[u8]) -> bool {
+        true
+    }
+
+    fn turned_away(self: Box<Self>, _why: Unheard, _at: Tick) {}
+}
+
 /// What a connection gets that has its seat.
 struct Claimed {
     /// Where its session hears of it.
@@ -242,7 +281,7 @@ impl Sessions {
     /// who knows its name: it may not have heard that its client has left it. What is refused changes nothing for it.
     pub fn expect(
         &self,
-        (Credentials { token, session }, resumed): (Credentials, Option<Resumed>),
+        (Credentials { token, session, .. }, resumed): (Credentials, Option<Resumed>),
         (test, access): (&Test, Access),
         inbox: Inbox,
     ) -> Result<(), RunError> {
@@ -282,48 +321,54 @@ impl Sessions {
     }
 
     /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
-    pub fn forget(&self, Credentials { token, session }: Credentials) {
+    pub fn forget(&self, Credentials { token, session, .. }: Credentials) {
         let mut state = lock(&self.state);
         if state.tests.get(&token).is_some_and(|expected| expected.session == session) {
             state.tests.remove(&token);
         }
     }
 
-    /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may
-    /// wait.
-    pub fn attach_stream(&self, request: SeatRequest, may_wait: bool) -> Option<SeatRequest> {
-        let claimed = self.claim_stream(&request);
-        let decided = claimed.as_ref().map(drop).map_err(|&why| why);
-        if decided == Err(SeatRefusal::NoRoom) && may_wait {
-            return Some(request);
-        }
-        let SeatRequest { mut stream, claim, .. } = request;
-        let seat = claim.seat();
-        // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
-        let reply = claim.reply(decided);
-        let told = stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false));
-        let (Ok(claimed), Ok(())) = (claimed, told) else { return None };
+    /// A connection asks for its seat, and is told the answer; or there is no room for it yet and it may wait, or it has none.
+    pub fn attach_stream(&self, request: SeatRequest, may_wait: bool) -> Attached {
+        let claimed = match self.claim_stream(&request) {
+            Ok(claimed) => claimed,
+            Err(SeatRefusal::NoRoom) if may_wait => return Attached::Waits(request),
+            Err(why) => {
+                let word = request.claim.reply(Err(why));
+                return Attached::Refused { stream: request.stream, word };
+            }
+        };
+        self.take_seat(request, claimed);
+        Attached::Over
+    }
+
+    /// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
+    fn take_seat(&self, SeatRequest { stream, claim, from }: SeatRequest, claimed: Claimed) {
         let Claimed { inbox, settings, attended, way_in, holders } = claimed;
-        let (Seat { group, flow, .. }, socket) = (seat, Socket::from(stream));
+        let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
         let arrival = Arrival { attended, ..Arrival::default() };
         // As it was accepted it is set so as is usual.
         let is_usual = settings == sockets::Settings::default();
         let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
-        let (socket, arrival) = match set {
-            Ok(()) => match way_in.admit(flow, socket, arrival) {
-                Ok(()) => return None,
-                Err(left) => left,
-            },
-            Err(error) => {
-                inbox.post(SessionMessage::AttachFailed(error.into()));
-                return None;
-            }
+        if let Err(error) = set {
+            return inbox.post(SessionMessage::AttachFailed(error.into()));
+        }
+        let reply = claim.reply(Ok(()));
+        let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
+        let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold)
+        else {
+            return;
         };
+        // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
+        let mut stream = socket.into_tcp_stream();
+        if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
+            return;
+        }
+        let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else { return };
         inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
             Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
             Err(error) => SessionMessage::AttachFailed(error),
         });
-        None
     }
 
     fn claim_stream(

@@ -145,7 +145,7 @@ pub(crate) struct RunningTest {
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     test.told()?;
     let means = Means { cpus: 1, spinning: usize::MAX };
-    let credentials = Credentials { token: Token([0; 16]), session: None };
+    let credentials = Credentials { token: Token([0; 16]), session: None, goes_ahead: false };
     RunningTest::new(test.clone(), Role::Client, (credentials, None), means).map(drop)
 }
 
@@ -324,7 +324,7 @@ impl RunningTest {
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
             // What is written down of each is the session's to write.
-            state.entrances.open(!tells.rows);
+            state.entrances.open(!tells.rows, state.opener.as_ref());
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());

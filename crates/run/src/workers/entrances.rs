@@ -2,17 +2,19 @@
 //! thread in between, unless somebody there has to hear of each. Not here: who may come, and how many at a time.
 
 use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use pathscope_core::id::FlowId;
 use pathscope_core::stats::LatencyHistogram;
-use pathscope_engines::{Command, Remote};
+use pathscope_engines::{Command, Preface, Remote};
 use pathscope_flow::Event;
 use pathscope_os::sockets::Socket;
 
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::addresses;
+use crate::messages::replacements::OpenerRemote;
 use crate::records::ledger::Ledger;
 use crate::threads::lock;
 
@@ -22,7 +24,9 @@ const FAILED_AHEAD: usize = 1_024;
 /// That of one worker.
 pub(crate) struct Entrance {
     /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
-    pub take_in: Box<dyn Fn(FlowId, Socket) + Send>,
+    pub take_in: Box<dyn Fn(FlowId, Socket, Option<Box<dyn Preface>>) + Send>,
+    /// Whether with something to say and to hear first.
+    pub speaks_prefaces: bool,
     /// Flows that came and have not gone.
     pub present: Arc<AtomicU32>,
     /// How the worker is told.
@@ -50,6 +54,8 @@ struct Hall {
     open: Vec<Entrance>,
     /// Whether they come past the session's thread.
     is_direct: bool,
+    /// At the client: who opens them.
+    opener: Option<OpenerRemote>,
     /// How long connections took to be made, of those that did.
     connects: Option<Box<LatencyHistogram>>,
     ahead: Ahead,
@@ -70,9 +76,9 @@ struct Ahead {
 impl Entrances {
     /// None yet. Flows are written down in `ledger`; `watches`: this end sends on them.
     pub fn new(ledger: Ledger, watches: bool) -> Self {
-        let (open, is_direct, connects) = (Vec::new(), false, None);
+        let (open, is_direct, opener, connects) = (Vec::new(), false, None, None);
         let ahead = Ahead::default();
-        let hall = Hall { ledger, watches, open, is_direct, connects, ahead };
+        let hall = Hall { ledger, watches, open, is_direct, opener, connects, ahead };
         Self(Arc::new(Mutex::new(hall)))
     }
 
@@ -86,14 +92,20 @@ impl Entrances {
         lock(&self.0).open.push(entrance);
     }
 
-    /// All workers have. `is_direct`: the session's thread need not hear of each flow.
-    pub fn open(&self, is_direct: bool) {
-        lock(&self.0).is_direct = is_direct;
+    /// All workers have. `is_direct`: the session's thread need not hear of each flow. At the client `opener` makes them.
+    pub fn open(&self, is_direct: bool, opener: Option<&OpenerRemote>) {
+        let mut hall = lock(&self.0);
+        hall.is_direct = is_direct;
+        hall.opener = opener.cloned();
     }
 
     /// No flow comes in any more.
     pub fn close(&self) {
-        for Entrance { take_in, remote, .. } in std::mem::take(&mut lock(&self.0).open) {
+        let mut hall = lock(&self.0);
+        let (open, opener) = (std::mem::take(&mut hall.open), hall.opener.take());
+        drop(hall);
+        drop(opener);
+        for Entrance { take_in, remote, .. } in open {
             drop(take_in);
             remote.send(Command::Admit);
         }
@@ -106,7 +118,8 @@ impl Entrances {
 
     /// Takes a flow in. One that comes when no flow does any more is closed.
     pub fn admit(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
-        lock(&self.0).admit(flow, socket, arrival);
+        let ends = addresses(&socket);
+        lock(&self.0).admit((flow, ends), socket, arrival, None);
     }
 
     /// Remembers what flows that are still to come have to be told. Who tells those that are there does so afterwards: one that comes
@@ -132,29 +145,87 @@ impl WayIn {
         let Some(hall) = self.0.upgrade() else { return Err((socket, arrival)) };
         let mut hall = lock(&hall);
         // What the other end calls it is told.
-        if !hall.is_direct || hall.open.is_empty() || arrival.called.is_some() {
+        if !hall.is_open() || arrival.called.is_some() {
             return Err((socket, arrival));
         }
         if let Some(took_ns) = arrival.connect_ns {
             hall.connects.get_or_insert_default().record(took_ns);
         }
-        hall.admit(flow, socket, arrival);
+        let ends = addresses(&socket);
+        hall.admit((flow, ends), socket, arrival, None);
         Ok(())
+    }
+
+    /// At the server: takes a flow in whose connection is still to be told that it has its seat; or gives it back.
+    pub fn admit_untold(
+        &self,
+        (flow, remote): (FlowId, SocketAddr),
+        socket: Socket,
+        arrival: Arrival,
+        preface: impl FnOnce() -> Box<dyn Preface>,
+    ) -> Result<(), (Socket, Arrival)> {
+        let Some(hall) = self.0.upgrade() else { return Err((socket, arrival)) };
+        let mut hall = lock(&hall);
+        if !hall.is_open() || !hall.speaks_prefaces() {
+            return Err((socket, arrival));
+        }
+        let ends = [socket.local_addr().ok(), Some(remote)];
+        hall.admit((flow, ends), socket, arrival, Some(preface()));
+        Ok(())
+    }
+
+    /// At the client: takes a flow in whose connection is in the making, which the worker carries through with what comes of
+    /// `asking` and the way to the opener; or gives it back.
+    pub fn admit_ahead<A, P: Preface + 'static>(
+        &self,
+        ends: (FlowId, [Option<SocketAddr>; 2]),
+        socket: Socket,
+        arrival: Arrival,
+        (asking, preface): (A, impl FnOnce(A, OpenerRemote) -> P),
+    ) -> Result<(), (Socket, A)> {
+        let Some(hall) = self.0.upgrade() else { return Err((socket, asking)) };
+        let mut hall = lock(&hall);
+        let opener = hall.opener.clone().filter(|_| hall.is_open() && hall.speaks_prefaces());
+        let Some(opener) = opener else { return Err((socket, asking)) };
+        hall.admit(ends, socket, arrival, Some(Box::new(preface(asking, opener))));
+        Ok(())
+    }
+
+    /// Writes down how long a connection took to be made that is here already.
+    pub fn connected_after(&self, took_ns: Option<u64>) {
+        if let (Some(hall), Some(took_ns)) = (self.0.upgrade(), took_ns) {
+            lock(&hall).connects.get_or_insert_default().record(took_ns);
+        }
     }
 }
 
 impl Hall {
+    /// Whether flows come past the session's thread now.
+    fn is_open(&self) -> bool {
+        self.is_direct && !self.open.is_empty()
+    }
+
+    fn speaks_prefaces(&self) -> bool {
+        self.open.iter().all(|entrance| entrance.speaks_prefaces)
+    }
+
     /// At the worker that has the fewest.
-    fn admit(&mut self, flow: FlowId, socket: Socket, arrival: Arrival) {
+    fn admit(
+        &mut self,
+        (flow, ends): (FlowId, [Option<SocketAddr>; 2]),
+        socket: Socket,
+        arrival: Arrival,
+        preface: Option<Box<dyn Preface>>,
+    ) {
         let Some(entrance) = self.open.iter().min_by_key(|entrance| entrance.present()) else {
             return;
         };
-        self.ledger.begin(flow, addresses(&socket), arrival);
+        self.ledger.begin(flow, ends, arrival);
         if self.watches {
             self.ledger.watch(flow);
         }
         entrance.present.fetch_add(1, Ordering::Relaxed);
-        (entrance.take_in)(flow, socket);
+        (entrance.take_in)(flow, socket, preface);
         entrance.remote.send(Command::Admit);
         for event in self.ahead.came(flow) {
             entrance.remote.tell(Some(flow), event);
@@ -206,10 +277,12 @@ mod tests {
     /// A worker's entrance, and which flows came there.
     fn entrance(there: u32) -> (Entrance, Receiver<FlowId>) {
         let (sender, came) = channel();
-        let take_in = move |flow, _| sender.send(flow).expect("somebody looks");
+        let take_in = move |flow, _, _| sender.send(flow).expect("somebody looks");
         let (remote, _) = worker_inbox().expect("an inbox");
         let present = Arc::new(AtomicU32::new(there));
-        (Entrance { take_in: Box::new(take_in), present, remote }, came)
+        let entrance =
+            Entrance { take_in: Box::new(take_in), speaks_prefaces: true, present, remote };
+        (entrance, came)
     }
 
     fn arrival() -> Arrival {
@@ -226,7 +299,7 @@ mod tests {
         entrances.add(many);
         entrances.add(few);
         assert!(!comes(4, arrival()), "not all workers have started");
-        entrances.open(true);
+        entrances.open(true, None);
         assert!(comes(5, arrival()));
         let named = Arrival { called: Some("it".to_owned()), ..arrival() };
         assert!(!comes(6, named), "its name is told");

@@ -16,8 +16,8 @@ use pathscope_core::quantity::Period;
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{
     EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice, Outbox,
-    Remote, SharedThread, Sockets, Succession as EngineSuccession, Terms, Worker, registry,
-    room_bytes, worker_inbox, worker_inbox_of,
+    Remote, SharedThread, Sockets, Succession as EngineSuccession, Successor, Terms, Worker,
+    registry, room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
@@ -287,18 +287,20 @@ impl<M: InDocuments> NewWorker<'_, M> {
     fn succeed<F: Flow<M>>(&self, remote: &Remote) -> EngineSuccession<F> {
         let (sender, successors) = channel();
         let (setting, for_new) = (self.ready.setting, self.plan.clone());
-        let take_in = move |flow, socket| {
+        let take_in = move |flow, socket, preface| {
             let machine = F::begin(&for_new, flow, &setting.begin);
             // It fails only where the worker has ended, which is told.
-            let _ = sender.send((machine, vec![socket]));
+            let _ = sender.send(Successor { machine, sockets: vec![socket], preface });
         };
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let (take_in, remote) = (Box::new(take_in), remote.clone());
-        let entrance = Entrance { take_in, present: Arc::clone(&present), remote };
+        let speaks_prefaces = self.ready.placement.engine.speaks_prefaces();
+        let entrance = Entrance { take_in, speaks_prefaces, present: Arc::clone(&present), remote };
         self.ready.entrances.add(entrance);
         let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
+        let turned_away = self.turns_away(&present);
         let departed = move |flow: &F, sockets: Vec<Socket>, at| {
             let is_told = setting.tells.departures || flow.phase() == Phase::Failed;
             let end = flow.connection_end(&plan);
@@ -316,7 +318,16 @@ impl<M: InDocuments> NewWorker<'_, M> {
             present.fetch_sub(1, Ordering::Relaxed);
             opener.iter().for_each(|opener| opener.tell(Told::Vacancy(flow.id())));
         };
-        EngineSuccession { successors, departed: Box::new(departed) }
+        EngineSuccession { successors, departed: Box::new(departed), turned_away }
+    }
+
+    /// Forgets a flow whose connection did not become its own: of that who made it says what came of it.
+    fn turns_away(&self, present: &Arc<AtomicU32>) -> Box<dyn FnMut(FlowId) + Send> {
+        let (ledger, present) = (self.ready.ledger.clone(), Arc::clone(present));
+        Box::new(move |flow| {
+            ledger.forget(flow);
+            present.fetch_sub(1, Ordering::Relaxed);
+        })
     }
 }
 

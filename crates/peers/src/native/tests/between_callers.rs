@@ -95,7 +95,7 @@ fn version_1_resumes_with_the_token_that_its_flows_have_and_names_no_session() {
     // A name means nothing there.
     let resumed = Resumed { token: KNOWN, session: Some(NAME) };
     let (prepared, said) = caller.propose(Propose::again(&fixtures::paths(), resumed));
-    let credentials = Credentials { token: KNOWN, session: None };
+    let credentials = Credentials { token: KNOWN, session: None, goes_ahead: false };
     let expected = (credentials, Some(Resumed { token: KNOWN, session: None }));
     assert_eq!(prepared, Some(expected), "{said}");
 }
@@ -143,7 +143,8 @@ fn a_client_names_the_session_that_it_had_and_takes_over_what_the_next_one_draws
         // The token of the beginning, which what is on its way bears, and the name of the session before.
         let (token, resumed) = prepared(&pair);
         assert_eq!(resumed, Some(Resumed { token: began, session }), "{times}");
-        let credentials = Credentials { token, session: pair.server.dialogue.session() };
+        let credentials =
+            Credentials { token, session: pair.server.dialogue.session(), goes_ahead: true };
         assert_eq!(pair.client.rejoins().last(), Some(&credentials), "{times}");
         assert_ne!((token, credentials.session), (began, session), "{times}");
     }

@@ -174,8 +174,9 @@ impl<D: AnyDialogue> Replay<D> {
             match output {
                 Output::Send(bytes) if Opening::decode(bytes.as_slice()).is_ok() => {}
                 Output::Send(bytes) => self.said.extend(self.older.hear(&bytes)),
-                Output::Open { plan, .. } => {
+                Output::Open { plan, credentials, .. } => {
                     assert_eq!(*plan, self.test);
+                    assert!(!credentials.goes_ahead, "no older server takes that");
                     self.attach();
                 }
                 Output::Prepare { plan, .. } => {

@@ -42,7 +42,8 @@ fn test(plan: Plan) -> Test {
 }
 
 /// Of a session without a name.
-const OF_VERSION_1: Credentials = Credentials { token: Token([1; 16]), session: None };
+const OF_VERSION_1: Credentials =
+    Credentials { token: Token([1; 16]), session: None, goes_ahead: false };
 
 /// Where the sessions of these tests come from.
 const HOME: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4_000);
@@ -347,7 +348,7 @@ fn live(sessions: &Sessions, name: u8) -> (Option<Token>, InboxReader, Inbox) {
 /// A lane that presents this asks for its seat.
 fn claims(
     sessions: &Sessions,
-    Credentials { token, session }: Credentials,
+    Credentials { token, session, .. }: Credentials,
     lane: u8,
 ) -> Result<(), SeatRefusal> {
     let (local, from) = ([1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))).into();
@@ -360,18 +361,18 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     let (sessions, test) = (sessions(), paths());
     let (session, reader, inbox) = live(&sessions, 9);
     let (drawn, taken) = (Token([1; 16]), Token([2; 16]));
-    let victim = Credentials { token: drawn, session };
+    let victim = Credentials { token: drawn, session, goes_ahead: false };
     expect(&sessions, (victim, None), &test, inbox).expect("it is the only one");
     assert_eq!(claims(&sessions, victim, 0), Ok(()));
     assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Lane { .. })));
     // Who knows the token alone: in version 2 with no name, a wrong one or his own, and in version 1.
     let (own, _reader, inbox) = live(&sessions, 8);
-    let thief = Credentials { token: taken, session: own };
+    let thief = Credentials { token: taken, session: own, goes_ahead: false };
     let ask = |credentials, named| {
         let resumed = Some(Resumed { token: drawn, session: named });
         expect(&sessions, (credentials, resumed), &test, inbox.clone())
     };
-    let of_version_1 = Credentials { token: drawn, session: None };
+    let of_version_1 = Credentials { token: drawn, session: None, goes_ahead: false };
     let cases = [(thief, None), (thief, Some(drawn)), (thief, own), (of_version_1, None)];
     for (credentials, named) in cases {
         let refused = ask(credentials, named);
@@ -395,7 +396,7 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     // And once more, from a third session. What the first forgets as it ends is none of theirs.
     sessions.bury(Token([9; 16]));
     let (third, _reader, inbox) = live(&sessions, 7);
-    let credentials = Credentials { token: Token([3; 16]), session: third };
+    let credentials = Credentials { token: Token([3; 16]), session: third, goes_ahead: false };
     let resumed = Some(Resumed { token: drawn, session: own });
     expect(&sessions, (credentials, resumed), &test, inbox).expect("it knows the name");
     sessions.forget(victim);
@@ -417,11 +418,11 @@ fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
     assert_eq!(claims(&sessions, OF_VERSION_1, 0), Ok(()));
     // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
     let (session, _reader, inbox) = live(&sessions, 9);
-    let credentials = Credentials { token: Token([2; 16]), session };
+    let credentials = Credentials { token: Token([2; 16]), session, goes_ahead: false };
     let resumed = Some(Resumed { token: Token([1; 16]), session: Some(Token([5; 16])) });
     expect(&sessions, (credentials, resumed), &test, inbox).expect("it is another test");
     // And nobody forgets another's.
-    sessions.forget(Credentials { token: Token([1; 16]), session });
+    sessions.forget(Credentials { token: Token([1; 16]), session, goes_ahead: false });
     assert_eq!(claims(&sessions, OF_VERSION_1, 1), Ok(()));
     sessions.forget(OF_VERSION_1);
     expect(&sessions, (OF_VERSION_1, None), &test, other()).expect("its place is free");
@@ -445,7 +446,7 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
     let sessions = sessions();
     let (session, reader, inbox) = live(&sessions, 9);
     let name = Token([9; 16]);
-    let credentials = Credentials { token: Token([1; 16]), session };
+    let credentials = Credentials { token: Token([1; 16]), session, goes_ahead: false };
     // One connection after the other: so many and no more at once.
     let test = one_after_the_other(2);
     expect(&sessions, (credentials, None), &test, inbox).expect("it is the only one");
@@ -477,7 +478,7 @@ fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
     for test in [paths(), pings()] {
         let sessions = sessions();
         let (session, reader, inbox) = live(&sessions, 9);
-        let victim = Credentials { token: Token([1; 16]), session };
+        let victim = Credentials { token: Token([1; 16]), session, goes_ahead: false };
         expect(&sessions, (victim, None), &test, inbox).expect("it is the only one");
         let (local, token) = (SocketAddr::from(([127, 0, 0, 1], 5_210)), victim.token);
         let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
