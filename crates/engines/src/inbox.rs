@@ -129,10 +129,20 @@ impl Remote {
 
     /// Sends a command and wakes the worker. One that is over does not hear it.
     pub fn send(&self, command: Command) {
+        self.leave(command);
+        self.wake();
+    }
+
+    /// Leaves a command for when the worker [is woken](Self::wake), or wakes by itself: for who has several.
+    pub fn leave(&self, command: Command) {
         if let Some(sender) = &self.sender {
             // It fails only where the worker has ended.
             let _ = sender.send(command);
         }
+    }
+
+    /// Wakes the worker.
+    pub fn wake(&self) {
         self.waker.wake();
     }
 

@@ -86,6 +86,8 @@ pub enum Close {
     HalfWrite,
     /// Send no more, take what still comes until the other end closes, then close.
     Graceful,
+    /// Send no more, and await nothing: both ends have said all, and the socket is closed as its flow departs.
+    Complete,
     /// At once, without a farewell (RST): nothing gathers in `TIME_WAIT`.
     Reset,
 }

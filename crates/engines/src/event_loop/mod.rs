@@ -14,6 +14,7 @@ mod batching;
 mod complete;
 mod decide;
 mod flight;
+mod held_back;
 mod lanes;
 #[cfg(not(pathscope_other))]
 mod lent;
@@ -200,6 +201,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             medium: Medium {
                 transport: terms.transport,
                 room_bytes: terms.receive_buffer_bytes.max(1),
+                closes_departed: worker.succession.is_some(),
             },
             lingering,
             timers: Timers::new(slots.len()),
@@ -319,7 +321,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn carry_out(&mut self, place: usize) {
         let slot = &mut self.slots[place];
         let weighs_all = slot.want.weigh == Weigh::All;
-        slot.carry_out(&mut self.shared, self.medium.transport, self.now);
+        slot.carry_out(&mut self.shared, self.medium, self.now);
         if let Some(due) = slot.timer_change() {
             self.timers.set(place, due);
         }

@@ -6,7 +6,7 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Gather, Machine, Phase, SendWant};
 
 use super::complete::Step;
-use super::slot::Awaited;
+use super::held_back::Prologue;
 use super::{EventLoop, Slot, SlotState};
 use crate::preface::{Preface, Unheard};
 use crate::{Blocking, SystemCalls, Trouble};
@@ -17,46 +17,6 @@ const EARLY_MOST: usize = 1_024;
 
 /// What is received with an answer: of the flow, as a rule, all that there is so early.
 const BESIDE_ANSWER: usize = 4_096;
-
-/// How far a preface is.
-pub(crate) struct Prologue {
-    preface: Box<dyn Preface>,
-    /// Bytes that were said of it.
-    said: usize,
-    /// Whether there is an answer to wait for.
-    awaits: bool,
-    /// Bytes of the flow that went along, and when.
-    early: (usize, Tick),
-    /// What happened to the flow meanwhile.
-    deferred: Vec<Event>,
-    /// Why it ended, where it did.
-    unheard: Option<Unheard>,
-}
-
-impl std::fmt::Debug for Prologue {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Prologue").field("said", &self.said).finish_non_exhaustive()
-    }
-}
-
-impl Prologue {
-    fn rest(&self) -> &[u8] {
-        self.preface.says().get(self.said..).unwrap_or_default()
-    }
-
-    /// What is waited for.
-    pub fn awaited(&self) -> Awaited {
-        let is_said = self.rest().is_empty();
-        Awaited { to_receive: self.awaits && is_said, to_send: !is_said }
-    }
-}
-
-impl<M: Machine> Slot<M> {
-    /// Whether its flow is neither told nor asked anything yet.
-    pub fn is_held_back(&self) -> bool {
-        self.prologue.as_ref().is_some_and(|prologue| prologue.awaits)
-    }
-}
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// A flow that was started has this to say and to hear first.

@@ -5,10 +5,9 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want, Weigh};
 use pathscope_os::Socket;
 
-use super::numbers::Numbers;
-
 use super::batching::Batching;
-use super::prologue::Prologue;
+use super::held_back::Prologue;
+use super::numbers::Numbers;
 
 /// One flow and its sockets.
 #[derive(Debug)]
@@ -110,6 +109,8 @@ pub(crate) struct Medium {
     pub transport: Transport,
     /// The most that one receive brings.
     pub room_bytes: usize,
+    /// Whether they are closed as their flows depart.
+    pub closes_departed: bool,
 }
 
 /// What a flow waits for on one lane.
@@ -233,12 +234,12 @@ impl<M: Machine> Slot<M> {
 
     /// Tells the flow at once what it asked for, and closes as it says.
     #[inline]
-    pub fn carry_out(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
+    pub fn carry_out(&mut self, shared: &mut M::Shared, medium: Medium, now: Tick) {
         if self.want.weigh != Weigh::Nothing {
             self.weigh(shared, now);
         }
         if let Some(close) = self.want.close {
-            self.close(close, transport);
+            self.close(close, medium);
         }
     }
 
@@ -329,7 +330,8 @@ impl<M: Machine> Slot<M> {
     /// not served would keep the engine from ever sleeping.
     pub fn awaited(&self, lane: usize, medium: Medium) -> Awaited {
         if let Some(prologue) = self.prologue.as_ref().filter(|_| self.state == SlotState::Live) {
-            return prologue.awaited();
+            let is_said = prologue.rest().is_empty();
+            return Awaited { to_receive: prologue.awaits && is_said, to_send: !is_said };
         }
         let wire = &self.wires[lane];
         let has_room = match (self.appetite(), medium.transport) {
@@ -343,17 +345,24 @@ impl<M: Machine> Slot<M> {
         }
     }
 
+    /// Whether its flow is neither told nor asked anything yet.
+    pub fn is_held_back(&self) -> bool {
+        self.prologue.as_ref().is_some_and(|prologue| prologue.awaits)
+    }
+
     /// Whether there is a wire whose end has not been seen, after a graceful close.
     pub fn may_linger(&self) -> bool {
         self.closed == Some(Close::Graceful) && self.wires.iter().any(Wire::is_open_to_receive)
     }
 
     /// Closes once for each way of closing, and never less than before.
-    fn close(&mut self, close: Close, transport: Transport) {
+    fn close(&mut self, close: Close, medium: Medium) {
         if self.closed.is_some_and(|done| rank(done) >= rank(close)) {
             return;
         }
-        let is_stream = transport == Transport::Stream;
+        let is_stream = medium.transport == Transport::Stream;
+        // That says it as well.
+        let is_closed_soon = close == Close::Complete && medium.closes_departed;
         for wire in self.wires.iter_mut().filter(|wire| wire.state != WireState::Dead) {
             // A failure means that the connection is gone already, which is what was asked for.
             let socket = wire.socket.as_ref().filter(|_| is_stream);
@@ -362,7 +371,7 @@ impl<M: Machine> Slot<M> {
                 wire.lost_bytes = lost.unwrap_or_default();
                 let _ = socket.map(Socket::reset);
                 wire.state = WireState::Dead;
-            } else if self.closed.is_none() {
+            } else if self.closed.is_none() && !is_closed_soon {
                 let _ = socket.map(Socket::shutdown_send);
             }
         }
@@ -374,7 +383,8 @@ const fn rank(close: Close) -> u8 {
     match close {
         Close::HalfWrite => 0,
         Close::Graceful => 1,
-        Close::Reset => 2,
+        Close::Complete => 2,
+        Close::Reset => 3,
     }
 }
 

@@ -9,6 +9,7 @@ mod faults;
 mod flows;
 mod harness;
 mod lanes;
+mod prefaces;
 mod punctuality;
 mod refusals;
 mod shared;

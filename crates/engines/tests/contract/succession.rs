@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pathscope_core::Wait;
 use pathscope_core::id::FlowId;
 use pathscope_engines::{
-    Command, Ended, EngineKind, Finished, Kernel, Outbox, Remote, Succession, Worker, registry,
-    worker_inbox,
+    Command, Ended, EngineKind, Finished, Kernel, Outbox, Preface, Remote, Succession, Successor,
+    Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Close, Machine, Phase, Transport};
 use pathscope_os::Socket;
@@ -21,18 +21,20 @@ const BYTES: u64 = 100_000;
 type Departure = (FlowId, Phase, bool);
 
 /// A worker into which flows come.
-struct Place {
+pub struct Place {
     remote: Remote,
-    entrance: Sender<(Stream, Vec<Socket>)>,
+    entrance: Sender<Successor<Stream>>,
     departures: Receiver<Departure>,
+    gone: Receiver<FlowId>,
     outcome: Receiver<Finished<Stream>>,
 }
 
 impl Place {
-    fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Socket>)>) -> Self {
+    pub fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Socket>)>) -> Self {
         let (remote, inbox) = worker_inbox().expect("an inbox");
         let (entrance, successors) = channel();
         let (tell, departures) = channel();
+        let (turn, gone) = channel();
         let (done, outcome) = channel();
         let (notices, _) = channel();
         let worker = Worker {
@@ -43,6 +45,9 @@ impl Place {
             outbox: Outbox::new(notices, None),
             succession: Some(Succession {
                 successors,
+                turned_away: Box::new(move |flow| {
+                    let _ = turn.send(flow);
+                }),
                 departed: Box::new(move |flow: &Stream, sockets: Vec<Socket>, _| {
                     assert_eq!(sockets.len(), 1, "given what it had");
                     let _ = tell.send((flow.id(), flow.phase(), flow.is_right()));
@@ -52,20 +57,29 @@ impl Place {
         std::thread::spawn(move || {
             let _ = done.send(registry::run(engine, worker, Kernel).expect("the engine runs"));
         });
-        Self { remote, entrance, departures, outcome }
+        Self { remote, entrance, departures, gone, outcome }
     }
 
     fn enter(&self, flow: Stream, socket: Socket) {
-        self.entrance.send((flow, vec![socket])).expect("it runs");
+        self.enter_with(flow, socket, None);
+    }
+
+    pub fn enter_with(&self, machine: Stream, socket: Socket, preface: Option<Box<dyn Preface>>) {
+        let successor = Successor { machine, sockets: vec![socket], preface };
+        assert!(self.entrance.send(successor).is_ok(), "it runs");
         self.remote.send(Command::Admit);
     }
 
-    fn departure(&self) -> Departure {
+    pub fn turned_away(&self) -> FlowId {
+        self.gone.recv_timeout(PATIENCE).expect("a flow is turned away")
+    }
+
+    pub fn departure(&self) -> Departure {
         self.departures.recv_timeout(PATIENCE).expect("a flow ends")
     }
 
     /// Nobody comes any more.
-    fn finish(self) -> Finished<Stream> {
+    pub fn finish(self) -> Finished<Stream> {
         drop(self.entrance);
         self.remote.send(Command::Admit);
         self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked")

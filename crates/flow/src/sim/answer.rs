@@ -108,7 +108,7 @@ impl<M: Machine> Site<'_, M> {
         self.end.closing = Some(close);
         for lane in self.every_lane() {
             match close {
-                Close::HalfWrite | Close::Graceful => self.finish(lane),
+                Close::HalfWrite | Close::Graceful | Close::Complete => self.finish(lane),
                 Close::Reset => self.reset(lane),
             }
         }
@@ -154,7 +154,8 @@ const fn hardness(close: Close) -> u8 {
     match close {
         Close::HalfWrite => 0,
         Close::Graceful => 1,
-        Close::Reset => 2,
+        Close::Complete => 2,
+        Close::Reset => 3,
     }
 }
 

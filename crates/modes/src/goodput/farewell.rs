@@ -75,7 +75,7 @@ pub(super) enum Noted {
 impl Farewell {
     /// For `role`; the client closes by a reset where that was asked for.
     pub fn new(role: Role, is_rude: bool) -> Self {
-        let close = if is_rude { Close::Reset } else { Close::Graceful };
+        let close = if is_rude { Close::Reset } else { Close::Complete };
         Self { role, close, note: [0; NOTE_BYTES], moved: 0, stage: Stage::Before, with: None }
     }
 

@@ -9,8 +9,8 @@ use pathscope_core::Tick;
 use pathscope_engines::{Preface, Unheard};
 use pathscope_peers::attach::{AttachStream, StreamProgress};
 
-use crate::connect::handshake::{ATTACH_WITHIN, Asking};
 use crate::error::RunError;
+use crate::messages::asking::{ATTACH_WITHIN, Asking};
 use crate::messages::replacements::{NotMade, OpenerRemote, Told};
 use crate::workers::entrances::WayIn;
 
@@ -39,7 +39,7 @@ pub(crate) struct GoingAhead {
     opener: OpenerRemote,
     /// Where it is written down how long connecting took.
     way_in: WayIn,
-    _undecided: Arc<()>,
+    undecided: Arc<()>,
 }
 
 impl GoingAhead {
@@ -49,7 +49,7 @@ impl GoingAhead {
         undecided: Arc<()>,
     ) -> Self {
         let opening = asking.attaching.opening();
-        Self { asking, opening, judged: None, opener, way_in, _undecided: undecided }
+        Self { asking, opening, judged: None, opener, way_in, undecided }
     }
 
     /// What it came to, where it is not its flow's.
@@ -103,9 +103,9 @@ impl Preface for GoingAhead {
 
     fn turned_away(mut self: Box<Self>, why: Unheard, _at: Tick) {
         let outcome = self.outcome(why);
-        let Self { asking, opener, _undecided, .. } = *self;
+        let Self { asking, opener, undecided, .. } = *self;
         // Who is told asks whether anything is undecided.
-        drop(_undecided);
+        drop(undecided);
         opener.tell(Told::NotMade(Box::new(NotMade { asking, outcome })));
     }
 }

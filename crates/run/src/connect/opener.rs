@@ -1,27 +1,32 @@
 //! The client's TCP connections in the making: one thread opens them all, so many at once, and those that
 //! follow others as these end. Not their data, and not the control connection.
 
+mod near;
+mod turns;
+
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_modes::groups::Test;
-use pathscope_os::readiness::{Interest, Poller, Ready};
+use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::sockets::Settings;
 use pathscope_os::{Waker, clock};
 use pathscope_peers::attach::{AttachError, AttachStream, Seat, SeatRefusal, StreamProgress};
 use pathscope_peers::peer::KnownBy;
 
-use crate::connect::ahead::{GoingAhead, Undecided};
+use crate::connect::ahead::Undecided;
 use crate::connect::destinations::Destinations;
-use crate::connect::handshake::{ATTACH_WITHIN, Asking, Handshake};
+use crate::connect::handshake::Handshake;
 use crate::connect::origins::Origins;
 use crate::connect::{Orders, settings};
 use crate::error::RunError;
+use crate::messages::asking::{ATTACH_WITHIN, Asking};
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::SessionMessage;
-use crate::messages::replacements::{NotMade, OpenerRemote, Told};
+use crate::messages::replacements::{OpenerRemote, Told};
 use crate::queue::Queue;
 use crate::threads;
 use crate::workers::placement;
@@ -38,10 +43,10 @@ pub(crate) fn start(
     origins: Origins,
 ) -> Result<OpenerRemote, RunError> {
     let waker = Waker::new()?;
-    let (remote, told) = OpenerRemote::new(waker.clone());
-    let poller = Poller::new()?;
+    let poller = Arc::new(Poller::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
-    let opener = Opener {
+    let mut own = None;
+    let opener = |told| Opener {
         vacancies: orders.group.flows,
         next: 0,
         orders,
@@ -49,7 +54,7 @@ pub(crate) fn start(
         test,
         origins,
         poller,
-        waker,
+        waker: waker.clone(),
         told,
         making: Queue::new(ATTACH_WITHIN),
         undecided: Undecided::default(),
@@ -58,7 +63,13 @@ pub(crate) fn start(
         failures: 0,
         is_stopped: false,
     };
-    threads::spawn("opener", move || opener.run())?;
+    let remote = OpenerRemote::new(waker.clone(), |told| {
+        let opener = Arc::new(Mutex::new(opener(told)));
+        let near = Arc::downgrade(&opener);
+        own = Some(opener);
+        near
+    });
+    threads::spawn("opener", move || own.iter().for_each(|opener| turns::run(opener)))?;
     Ok(remote)
 }
 
@@ -86,7 +97,7 @@ struct Opener {
     test: Test,
     /// Where connections come from.
     origins: Origins,
-    poller: Poller,
+    poller: Arc<Poller>,
     waker: Waker,
     told: Receiver<Told>,
     /// Connections that there is room for.
@@ -106,33 +117,6 @@ struct Opener {
 }
 
 impl Opener {
-    fn run(mut self) {
-        let mut ready = Vec::new();
-        // A session that is gone wants no sockets.
-        while self.orders.inbox.is_read() {
-            self.begin_all();
-            if self.is_finished() {
-                let group = self.orders.group;
-                if group.replaces() {
-                    self.orders.inbox.post(SessionMessage::NoMoreFlows { group: group.id });
-                }
-                return;
-            }
-            if let Err(error) = self.wait(&mut ready) {
-                return self.orders.inbox.post(SessionMessage::AttachFailed(error));
-            }
-            if !self.hear() {
-                return;
-            }
-            for &Ready { key, .. } in &ready {
-                if let Ok(number) = u32::try_from(key) {
-                    self.go_on(number);
-                }
-            }
-            self.expire();
-        }
-    }
-
     fn numbers(&self) -> u32 {
         self.orders.group.numbers.max(self.orders.group.flows)
     }
@@ -211,71 +195,33 @@ impl Opener {
         Ok(())
     }
 
-    /// Hands a connection that was begun to the worker that will have it, where the server takes its flow's first bytes with
-    /// what it says; else gives it back. Where fewer may be in the making at once than there are, this thread has to see each.
-    fn send_ahead(&self, number: u32, making: Handshake) -> Option<Handshake> {
-        let Orders { credentials, group, way_in, .. } = &self.orders;
-        let goes_ahead = credentials.goes_ahead
-            && number >= group.flows
-            && group.flows <= self.test.plan.connect_limit();
-        if !goes_ahead {
-            return Some(making);
-        }
-        let Handshake { stream, asking } = making;
-        let (flow, ends) = (asking.flow, [stream.local_addr().ok(), Some(asking.server)]);
-        let arrival = Arrival { begun: Some(asking.begun), ..Arrival::default() };
-        let undecided = self.undecided.one();
-        let preface = |asking, opener| GoingAhead::new(asking, (opener, way_in.clone()), undecided);
-        let left = way_in.admit_ahead((flow, ends), stream.into(), arrival, (asking, preface));
-        left.err().map(|(socket, asking)| Handshake { stream: socket.into_tcp_stream(), asking })
-    }
-
-    /// One that went ahead is not its flow's.
-    fn not_made(&mut self, NotMade { asking, outcome }: NotMade) {
-        let number = asking.flow.0 - self.orders.group.first.0;
-        let result = match outcome {
-            Ok(_) => self.make_again(number, &asking),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = result {
-            self.failed(number, asking.begun, error);
-        }
-    }
-
-    fn wait(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
-        let now = clock::now();
-        let pause = Some(self.pause_until).filter(|&until| until > now);
-        let end = Some(self.begin_until).filter(|&end| !self.is_stopped && end != Tick::NEVER);
-        // When it is past, what is in the making is waited for.
-        let end = end.filter(|&end| end > now);
-        // Others that there is room for have their turn when word was heard.
-        let next = self.may_begin().then_some(now);
-        let until = [self.making.next_deadline(), end, pause, next].into_iter().flatten().min();
-        Ok(self.poller.wait(ready, until.map(|until| until.since(now)))?)
-    }
-
     /// Takes all word. Whether there is anybody left who could tell more.
     fn hear(&mut self) -> bool {
-        self.waker.drain();
         loop {
             match self.told.try_recv() {
-                Ok(Told::Vacancy(flow)) => {
-                    self.failures = 0;
-                    self.origins.give_back(flow.0 - self.orders.group.first.0);
-                    self.vacancies += 1;
-                }
-                Ok(Told::Started(at)) => {
-                    let limit = self.test.duration_ns();
-                    self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit.duration());
-                }
-                Ok(Told::NotMade(not_made)) => self.not_made(*not_made),
-                Ok(Told::Stop) => self.is_stopped = true,
+                Ok(told) => self.take(told),
                 Err(TryRecvError::Empty) => return true,
                 // Without anybody who could tell more nothing follows what is in the making, and the first, which may be made at once.
                 Err(TryRecvError::Disconnected) => {
                     return self.making.len() > 0 || self.next < self.orders.group.flows;
                 }
             }
+        }
+    }
+
+    fn take(&mut self, told: Told) {
+        match told {
+            Told::Vacancy(flow) => {
+                self.failures = 0;
+                self.origins.give_back(flow.0 - self.orders.group.first.0);
+                self.vacancies += 1;
+            }
+            Told::Started(at) => {
+                let limit = self.test.duration_ns();
+                self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit.duration());
+            }
+            Told::NotMade(not_made) => self.not_made(*not_made),
+            Told::Stop => self.is_stopped = true,
         }
     }
 

@@ -1,24 +1,55 @@
 //! How the opener of connections is told of vacancies, of the start and of the end. Not the opening itself.
 
+use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_os::Waker;
 use pathscope_peers::attach::StreamProgress;
 
-use crate::connect::handshake::Asking;
 use crate::error::RunError;
+use crate::messages::asking::Asking;
 
 /// How an opener is told. Cheap to clone; when all are gone, it ends.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct OpenerRemote {
+    /// One for all, so that the opener is woken when the last is gone, and for none before.
+    line: Arc<Line>,
+    near: Weak<dyn Near>,
+}
+
+struct Line {
     /// Taken in `drop`, so that it is gone before the opener is woken.
     sender: Option<Sender<Told>>,
     waker: Waker,
 }
 
-impl Drop for OpenerRemote {
+/// An opener whose work whoever tells it of a vacancy does for it: without another thread in between.
+pub(crate) trait Near: Send + Sync {
+    /// Takes a vacancy, unless its thread is at work.
+    fn vacated(&self, flow: FlowId) -> Taken;
+}
+
+/// What became of a vacancy.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Taken {
+    /// Nothing: it is to be told.
+    Not,
+    /// It was taken.
+    Wholly,
+    /// The same, and the opener's thread has something to do.
+    WithRest,
+}
+
+impl fmt::Debug for OpenerRemote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OpenerRemote").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Line {
     fn drop(&mut self) {
         drop(self.sender.take());
         self.waker.wake();
@@ -48,18 +79,30 @@ pub(crate) struct NotMade {
 }
 
 impl OpenerRemote {
-    /// One for an opener that `waker` wakes, and what it reads.
-    pub fn new(waker: Waker) -> (Self, Receiver<Told>) {
+    /// One for an opener that `waker` wakes, made of what it reads; `near`: it itself.
+    pub fn new<N: Near + 'static>(
+        waker: Waker,
+        near: impl FnOnce(Receiver<Told>) -> Weak<N>,
+    ) -> Self {
         let (sender, told) = channel();
-        (Self { sender: Some(sender), waker }, told)
+        Self { line: Arc::new(Line { sender: Some(sender), waker }), near: near(told) }
+    }
+
+    /// Tells it that this connection has ended, and is closed: there is room for the next, which may be begun on this thread.
+    pub fn vacated(&self, flow: FlowId) {
+        match self.near.upgrade().map_or(Taken::Not, |near| near.vacated(flow)) {
+            Taken::Not => self.tell(Told::Vacancy(flow)),
+            Taken::Wholly => {}
+            Taken::WithRest => self.line.waker.wake(),
+        }
     }
 
     /// Tells it.
     pub fn tell(&self, told: Told) {
-        if let Some(sender) = &self.sender {
+        if let Some(sender) = &self.line.sender {
             // It fails only where the opener has ended.
             let _ = sender.send(told);
         }
-        self.waker.wake();
+        self.line.waker.wake();
     }
 }

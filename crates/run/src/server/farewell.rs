@@ -112,6 +112,16 @@ mod tests {
     }
 
     #[test]
+    fn who_is_turned_away_sees_an_end_though_more_was_said() {
+        let (server, mut client) = connection();
+        client.write_all(&[7; 1_072]).expect("connected");
+        server.set_nonblocking(false).expect("a socket");
+        server.peek(&mut [0]).expect("it has come");
+        turn_away(server);
+        assert_eq!(client.read(&mut [0; 8]).expect("an end, and no reset"), 0);
+    }
+
+    #[test]
     fn who_closes_leaves_nothing_behind() {
         let mut farewells = Queue::new(PATIENCE).numbered(0, 8);
         for _ in 0..100 {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 
 use super::sessions::{Attached, SeatRequest, Sessions};
+use crate::workers::entrances::WayIn;
 
 /// At once, of all tests; of a server with few files, fewer.
 pub(super) const MOST: u64 = 64;
@@ -23,12 +24,14 @@ const SOON: Duration = Duration::from_millis(2);
 pub(super) struct Followers {
     waiting: VecDeque<(Tick, SeatRequest)>,
     most: usize,
+    /// Where flows came in whose workers are still to be woken.
+    to_wake: Vec<WayIn>,
 }
 
 impl Followers {
     /// None, and at most so many.
     pub fn new(most: usize) -> Self {
-        Self { waiting: VecDeque::new(), most }
+        Self { waiting: VecDeque::new(), most, to_wake: Vec::new() }
     }
 
     /// A connection asks for its seat: it is told the answer, or waits until there is room. One that has none is given back
@@ -56,13 +59,23 @@ impl Followers {
 
     fn take(&mut self, attached: Attached, until: Tick) -> Option<(TcpStream, Vec<u8>)> {
         match attached {
-            Attached::Over => None,
+            Attached::Over(way_in) => {
+                // Those of one test come together.
+                let is_new = |way_in: &WayIn| !self.to_wake.iter().any(|other| other.is(way_in));
+                self.to_wake.extend(way_in.filter(is_new));
+                None
+            }
             Attached::Waits(request) => {
                 self.waiting.push_back((until, request));
                 None
             }
             Attached::Refused { stream, word } => Some((stream, word)),
         }
+    }
+
+    /// Wakes the workers of those that got in.
+    pub fn wake(&mut self) {
+        self.to_wake.drain(..).for_each(|way_in| way_in.wake());
     }
 
     /// When to look again, where anybody waits.

@@ -362,6 +362,7 @@ impl<'scope> Serving<'scope> {
             for (stream, word) in self.followers.try_again(&self.sessions, clock::now()) {
                 self.take_leave(stream, &word);
             }
+            self.followers.wake();
             self.lead_latecomers();
             self.tell_totals_if_asked();
             if self.sessions.is_done() {

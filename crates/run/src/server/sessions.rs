@@ -1,6 +1,7 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
 mod admission;
+mod seat_word;
 mod served;
 mod setups;
 #[cfg(test)]
@@ -11,9 +12,8 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_engines::{Preface, Unheard};
+use pathscope_engines::Preface;
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
@@ -26,6 +26,8 @@ use pathscope_peers::registry::{DatagramClaim, StreamClaim};
 use pathscope_peers::seats::Seats;
 
 pub(super) use admission::Admission;
+pub(super) use seat_word::Attached;
+use seat_word::SeatWord;
 use setups::Setups;
 
 use super::Settings;
@@ -188,43 +190,6 @@ pub(super) struct SeatRequest {
     pub from: SocketAddr,
 }
 
-/// What becomes of a connection that asks for its seat.
-#[derive(Debug)]
-pub(super) enum Attached {
-    /// It has it, or is gone.
-    Over,
-    /// There is no room for it yet.
-    Waits(SeatRequest),
-    /// It has none, and is to be told this: whoever closes it reads first what it has sent ahead, or the system would reset
-    /// it, and the word could be lost.
-    Refused { stream: TcpStream, word: Vec<u8> },
-}
-
-/// That a connection has its seat, as its worker says it with the first bytes of the flow.
-struct SeatWord(Vec<u8>);
-
-impl Preface for SeatWord {
-    fn says(&self) -> &[u8] {
-        &self.0
-    }
-
-    fn missing_bytes(&self) -> usize {
-        0
-    }
-
-    fn until(&self) -> Tick {
-        Tick::NEVER
-    }
-
-    fn connected(&mut self, _at: Tick) {}
-
-    fn heard(&mut self, _bytes: &[u8]) -> bool {
-        true
-    }
-
-    fn turned_away(self: Box<Self>, _why: Unheard, _at: Tick) {}
-}
-
 /// What a connection gets that has its seat.
 struct Claimed {
     /// Where its session hears of it.
@@ -338,37 +303,7 @@ impl Sessions {
                 return Attached::Refused { stream: request.stream, word };
             }
         };
-        self.take_seat(request, claimed);
-        Attached::Over
-    }
-
-    /// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
-    fn take_seat(&self, SeatRequest { stream, claim, from }: SeatRequest, claimed: Claimed) {
-        let Claimed { inbox, settings, attended, way_in, holders } = claimed;
-        let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
-        let arrival = Arrival { attended, ..Arrival::default() };
-        // As it was accepted it is set so as is usual.
-        let is_usual = settings == sockets::Settings::default();
-        let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
-        if let Err(error) = set {
-            return inbox.post(SessionMessage::AttachFailed(error.into()));
-        }
-        let reply = claim.reply(Ok(()));
-        let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
-        let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold)
-        else {
-            return;
-        };
-        // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
-        let mut stream = socket.into_tcp_stream();
-        if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
-            return;
-        }
-        let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else { return };
-        inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
-            Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
-            Err(error) => SessionMessage::AttachFailed(error),
-        });
+        Attached::Over(take_seat(request, claimed))
     }
 
     fn claim_stream(
@@ -424,4 +359,37 @@ impl Sessions {
         }
         Ok(())
     }
+}
+
+/// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
+/// Where it was left for a worker which is still to be woken, that way.
+fn take_seat(SeatRequest { stream, claim, from }: SeatRequest, claimed: Claimed) -> Option<WayIn> {
+    let Claimed { inbox, settings, attended, way_in, holders } = claimed;
+    let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
+    let arrival = Arrival { attended, ..Arrival::default() };
+    // As it was accepted it is set so as is usual.
+    let is_usual = settings == sockets::Settings::default();
+    let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
+    if let Err(error) = set {
+        inbox.post(SessionMessage::AttachFailed(error.into()));
+        return None;
+    }
+    let reply = claim.reply(Ok(()));
+    let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
+    let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold) else {
+        return Some(way_in);
+    };
+    // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
+    let mut stream = socket.into_tcp_stream();
+    if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
+        return None;
+    }
+    let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
+        return None;
+    };
+    inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
+        Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
+        Err(error) => SessionMessage::AttachFailed(error),
+    });
+    None
 }

@@ -21,12 +21,16 @@ use crate::threads::lock;
 /// Flows to come of which the other end may have said that they failed there; of more that is not remembered.
 const FAILED_AHEAD: usize = 1_024;
 
+/// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
+pub(crate) type TakeIn = Box<dyn Fn(FlowId, Socket, Option<Box<dyn Preface>>) + Send>;
+
 /// That of one worker.
 pub(crate) struct Entrance {
-    /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
-    pub take_in: Box<dyn Fn(FlowId, Socket, Option<Box<dyn Preface>>) + Send>,
+    pub take_in: TakeIn,
     /// Whether with something to say and to hear first.
     pub speaks_prefaces: bool,
+    /// Whether flows were left there since it was woken.
+    pub has_left: bool,
     /// Flows that came and have not gone.
     pub present: Arc<AtomicU32>,
     /// How the worker is told.
@@ -156,7 +160,8 @@ impl WayIn {
         Ok(())
     }
 
-    /// At the server: takes a flow in whose connection is still to be told that it has its seat; or gives it back.
+    /// At the server: takes a flow in whose connection is still to be told that it has its seat; or gives it back. Its worker has to
+    /// be woken afterwards: many come at once, and one that wakes for the first would find no other.
     pub fn admit_untold(
         &self,
         (flow, remote): (FlowId, SocketAddr),
@@ -170,8 +175,23 @@ impl WayIn {
             return Err((socket, arrival));
         }
         let ends = [socket.local_addr().ok(), Some(remote)];
-        hall.admit((flow, ends), socket, arrival, Some(preface()));
+        hall.place((flow, ends), socket, arrival, Some(preface()));
         Ok(())
+    }
+
+    /// Wakes the workers for which flows were left that are still to be told.
+    pub fn wake(&self) {
+        let Some(hall) = self.0.upgrade() else { return };
+        let mut hall = lock(&hall);
+        for Entrance { remote, .. } in hall.open.iter_mut().filter(|it| it.has_left) {
+            remote.wake();
+        }
+        hall.open.iter_mut().for_each(|entrance| entrance.has_left = false);
+    }
+
+    /// Whether it leads to the same.
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
     }
 
     /// At the client: takes a flow in whose connection is in the making, which the worker carries through with what comes of
@@ -217,19 +237,32 @@ impl Hall {
         arrival: Arrival,
         preface: Option<Box<dyn Preface>>,
     ) {
-        let Some(entrance) = self.open.iter().min_by_key(|entrance| entrance.present()) else {
-            return;
-        };
+        if let Some(entrance) = self.place((flow, ends), socket, arrival, preface) {
+            entrance.remote.wake();
+        }
+    }
+
+    /// The same, without waking it.
+    fn place(
+        &mut self,
+        (flow, ends): (FlowId, [Option<SocketAddr>; 2]),
+        socket: Socket,
+        arrival: Arrival,
+        preface: Option<Box<dyn Preface>>,
+    ) -> Option<&Entrance> {
+        let entrance = self.open.iter_mut().min_by_key(|entrance| entrance.present())?;
         self.ledger.begin(flow, ends, arrival);
         if self.watches {
             self.ledger.watch(flow);
         }
         entrance.present.fetch_add(1, Ordering::Relaxed);
         (entrance.take_in)(flow, socket, preface);
-        entrance.remote.send(Command::Admit);
+        entrance.remote.leave(Command::Admit);
+        entrance.has_left = true;
         for event in self.ahead.came(flow) {
-            entrance.remote.tell(Some(flow), event);
+            entrance.remote.leave(Command::Tell { flow: Some(flow), event });
         }
+        Some(entrance)
     }
 }
 
@@ -280,8 +313,8 @@ mod tests {
         let take_in = move |flow, _, _| sender.send(flow).expect("somebody looks");
         let (remote, _) = worker_inbox().expect("an inbox");
         let present = Arc::new(AtomicU32::new(there));
-        let entrance =
-            Entrance { take_in: Box::new(take_in), speaks_prefaces: true, present, remote };
+        let (take_in, has_left) = (Box::new(take_in), false);
+        let entrance = Entrance { take_in, speaks_prefaces: true, has_left, present, remote };
         (entrance, came)
     }
 

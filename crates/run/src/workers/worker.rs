@@ -32,7 +32,7 @@ use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::{FlowProgress, WorkerOutcome};
-use crate::messages::replacements::{OpenerRemote, Told};
+use crate::messages::replacements::OpenerRemote;
 use crate::records::journal::ASKED;
 use crate::records::ledger::Ledger;
 use crate::threads;
@@ -295,7 +295,8 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let (take_in, remote) = (Box::new(take_in), remote.clone());
         let speaks_prefaces = self.ready.placement.engine.speaks_prefaces();
-        let entrance = Entrance { take_in, speaks_prefaces, present: Arc::clone(&present), remote };
+        let (has_left, counted) = (false, Arc::clone(&present));
+        let entrance = Entrance { take_in, speaks_prefaces, has_left, present: counted, remote };
         self.ready.entrances.add(entrance);
         let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
@@ -316,7 +317,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
             // Closed before the next may take its port.
             drop(sockets);
             present.fetch_sub(1, Ordering::Relaxed);
-            opener.iter().for_each(|opener| opener.tell(Told::Vacancy(flow.id())));
+            opener.iter().for_each(|opener| opener.vacated(flow.id()));
         };
         EngineSuccession { successors, departed: Box::new(departed), turned_away }
     }

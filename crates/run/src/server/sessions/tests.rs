@@ -265,6 +265,15 @@ fn stream_claim(seat: Seat, proof: Option<Proof>) -> StreamClaim {
     StreamClaim::Native(native::StreamClaim::new(seat, proof))
 }
 
+/// Tells a connection why it has no seat, where it has none. Whether it waits for nothing.
+fn is_told(attached: Attached) -> bool {
+    match attached {
+        Attached::Over(_) => true,
+        Attached::Waits(_) => false,
+        Attached::Refused { mut stream, word } => stream.write_all(&word).is_ok(),
+    }
+}
+
 /// A connection asks for a seat. What it is told, or nothing where it waits.
 fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -274,7 +283,7 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let seat = Seat { token, group, flow: FlowId(flow), lane };
     let claim = stream_claim(seat, None);
     let request = SeatRequest { stream: server, claim, from: HOME };
-    if sessions.attach_stream(request, may_wait).is_some() {
+    if !is_told(sessions.attach_stream(request, may_wait)) {
         return None;
     }
     let mut told = [0; 4];
@@ -434,8 +443,8 @@ fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketA
     let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
     let (server, _) = listener.accept().expect("one has come");
     let claim = stream_claim(seat, proof);
-    let waits = sessions.attach_stream(SeatRequest { stream: server, claim, from }, true);
-    assert!(waits.is_none(), "who has no place there waits for none");
+    let attached = sessions.attach_stream(SeatRequest { stream: server, claim, from }, true);
+    assert!(is_told(attached), "who has no place there waits for none");
     let mut told = [0; 4];
     client.read_exact(&mut told).expect("it is told something");
     told[2]
