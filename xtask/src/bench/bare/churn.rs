@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Settings, Socket};
@@ -83,6 +83,8 @@ pub fn ask(churn: &Churn) -> Result<()> {
             let mut reply = [0; ANSWER_BYTES];
             let stream = &mut open[key as usize];
             match stream.read(&mut reply) {
+                Ok(0) => bail!("hear an answer: the server has closed"),
+                // An answer is one packet.
                 Ok(_) => {
                     completed += 1;
                     *stream = begin(churn, &poller, key)?;
