@@ -65,14 +65,66 @@ impl Opener {
 
     /// For how long there is nothing to do but to wait for words.
     fn patience(&mut self) -> Option<Duration> {
-        let now = clock::now();
-        let pause = Some(self.pause_until).filter(|&until| until > now);
-        let end = Some(self.begin_until).filter(|&end| !self.is_stopped && end != Tick::NEVER);
-        // When it is past, what is in the making is waited for.
-        let end = end.filter(|&end| end > now);
         // Others that there is room for have their turn when word was heard.
-        let next = self.may_begin().then_some(now);
-        let until = [self.making.next_deadline(), end, pause, next].into_iter().flatten().min();
-        until.map(|until| until.since(now))
+        let may_begin = self.may_begin();
+        let end = if self.is_stopped { Tick::NEVER } else { self.begin_until };
+        patience(clock::now(), may_begin, self.making.next_deadline(), [self.pause_until, end])
+    }
+}
+
+/// Until there is something to do: at once where one may be begun or `deadline` is past, else at the first of `moments` that is
+/// still to come; nothing where only words are waited for. One that is past has had its effect: waiting for it again would keep
+/// the thread from ever sleeping.
+fn patience(
+    now: Tick,
+    may_begin: bool,
+    deadline: Option<Tick>,
+    moments: [Tick; 2],
+) -> Option<Duration> {
+    let next = may_begin.then_some(now);
+    let to_come = moments.into_iter().filter(|&moment| moment > now && moment != Tick::NEVER);
+    let until = to_come.chain(next).chain(deadline).min();
+    until.map(|until| until.since(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Tick = Tick::from_nanos(5_000);
+    const PAST: Tick = Tick::from_nanos(4_000);
+
+    fn at(after_ns: u64) -> Tick {
+        NOW.plus_nanos(after_ns)
+    }
+
+    fn waits(may_begin: bool, deadline: Option<Tick>, [pause, end]: [Tick; 2]) -> Option<Duration> {
+        patience(NOW, may_begin, deadline, [pause, end])
+    }
+
+    #[test]
+    fn who_begins_no_more_sleeps_until_what_is_in_the_making_is_late() {
+        let in_the_making = Some(at(10_000));
+        let ten = Some(Duration::from_micros(10));
+        // Until the time for beginning is over, that is looked at when it is.
+        let three = Some(Duration::from_micros(3));
+        assert_eq!(waits(false, in_the_making, [Tick::ZERO, at(3_000)]), three);
+        for over in [NOW, PAST] {
+            assert_eq!(waits(false, in_the_making, [Tick::ZERO, over]), ten);
+            // Nothing but words: of those that workers carry through they tell.
+            assert_eq!(waits(false, None, [PAST, over]), None);
+        }
+        assert_eq!(waits(false, in_the_making, [Tick::ZERO, Tick::NEVER]), ten);
+    }
+
+    #[test]
+    fn nobody_sleeps_while_there_is_something_to_do() {
+        let at_once = Some(Duration::ZERO);
+        assert_eq!(waits(true, None, [Tick::ZERO, Tick::NEVER]), at_once);
+        assert_eq!(waits(true, Some(at(9)), [PAST, at(9)]), at_once);
+        assert_eq!(waits(false, Some(PAST), [Tick::ZERO, Tick::NEVER]), at_once);
+        // After one that could not be begun.
+        let pause = Some(Duration::from_nanos(7));
+        assert_eq!(waits(false, Some(at(9)), [at(7), at(8)]), pause);
     }
 }
