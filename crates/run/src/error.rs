@@ -51,6 +51,8 @@ pub enum RunError {
         flow: u32,
         /// What happened.
         why: String,
+        /// The system's error number, where that was it.
+        errno: Option<i32>,
     },
     /// No address of this end goes with one of the server's.
     #[error(
@@ -110,6 +112,7 @@ impl RunError {
             Self::Os(OsError::Connect { source, .. } | OsError::Call { source, .. })
             | Self::There { source: OsError::Connect { source, .. }, .. }
             | Self::System { source, .. } => source.raw_os_error(),
+            Self::Attach { errno, .. } => *errno,
             _ => None,
         }
     }

@@ -62,7 +62,7 @@ impl GoingAhead {
             Unheard::Failed(errno) => {
                 let error = io::Error::from_raw_os_error(errno);
                 Err(match asking.connected {
-                    Some(_) => asking.broken(&error),
+                    Some(_) => asking.failed(&error),
                     None => asking.not_connected(error),
                 })
             }

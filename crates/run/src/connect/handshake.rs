@@ -76,7 +76,7 @@ impl Handshake {
             Ok(0) => self.asking.closed(),
             Ok(count) => self.asking.heard(&answer[..count]),
             Err(error) if is_temporary(&error) => Ok(StreamProgress::Waiting),
-            Err(error) => Err(self.asking.broken(&error)),
+            Err(error) => Err(self.asking.failed(&error)),
         }
     }
 }

@@ -78,7 +78,13 @@ impl Asking {
         OsError::ConnectTimeout { address: self.server, waited: ATTACH_WITHIN }.into()
     }
 
-    pub fn broken(&self, why: &impl ToString) -> RunError {
-        RunError::Attach { flow: self.flow.0, why: why.to_string() }
+    /// Why it was given up: it broke after it was established.
+    pub fn failed(&self, error: &io::Error) -> RunError {
+        let (why, errno) = (error.to_string(), error.raw_os_error());
+        RunError::Attach { flow: self.flow.0, why, errno }
+    }
+
+    fn broken(&self, why: &impl ToString) -> RunError {
+        RunError::Attach { flow: self.flow.0, why: why.to_string(), errno: None }
     }
 }

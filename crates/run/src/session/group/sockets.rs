@@ -96,8 +96,11 @@ impl GroupState {
 
     /// The sockets of its flows, opened and made ready. This was asked of them.
     pub fn open(&mut self, asked: &Settings, tells: Tells) -> Result<Opened, RunError> {
-        let missing =
-            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
+        let missing = || RunError::Attach {
+            flow: self.group.first.0,
+            why: "it has no socket".to_owned(),
+            errno: None,
+        };
         // Pings beside a load are told with it, and not one by one.
         let is_told =
             tells.rows && !self.is_probe && self.job.told_as(self.role) != ToldAs::Nothing;
@@ -145,8 +148,11 @@ impl GroupState {
 
     /// The socket of a lane that roams, with room for datagrams that wait.
     pub fn open_lane(&self, socket: FlowSocket, asked: &Settings) -> Result<Socket, RunError> {
-        let missing =
-            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
+        let missing = || RunError::Attach {
+            flow: self.group.first.0,
+            why: "it has no socket".to_owned(),
+            errno: None,
+        };
         let socket = socket.open(asked)?.ok_or_else(missing)?;
         let bytes = DATAGRAM_ROOM / usize::from(self.group.lanes.max(1));
         // What the system does not grant shows as drops, which are told.
