@@ -159,7 +159,10 @@ impl RunningTest {
     ) -> Result<Self, RunError> {
         let mut groups = Vec::with_capacity(test.groups().len());
         for group in test.groups() {
-            let state = GroupState::new(&test, group, (role, means))?;
+            let mut state = GroupState::new(&test, group, (role, means))?;
+            if sockets.0.goes_ahead && group.replaces() {
+                state.placement.tell_of_early_data();
+            }
             means.spinning -= state.placement.spinning();
             groups.push(state);
         }

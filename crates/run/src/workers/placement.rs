@@ -332,6 +332,15 @@ impl Placement {
         }
     }
 
+    /// Of connections that follow one another, to a server that takes their first bytes with their opening: where the engine has each
+    /// answered first, that is told.
+    pub fn tell_of_early_data(&mut self) {
+        if !self.engine.speaks_prefaces() {
+            let why = "by this engine no connection sends before its opening is answered";
+            self.substitutions.push(substitution("early data", "auto", "off", why));
+        }
+    }
+
     /// How many of its workers spin.
     pub fn spinning(&self) -> usize {
         if self.wait == Wait::Spin { self.workers } else { 0 }

@@ -134,6 +134,25 @@ fn what_was_left_open_is_told() {
 }
 
 #[test]
+fn an_engine_that_has_connections_answered_first_is_told_and_no_other() {
+    for (name, engine) in EngineKind::ALL {
+        let mut placement = Placement {
+            engine,
+            wait: Wait::Sleep,
+            workers: 1,
+            is_shared: false,
+            has_tables: false,
+            substitutions: Vec::new(),
+        };
+        placement.tell_of_early_data();
+        let told: Vec<_> = placement.substitutions.iter().map(|it| (&*it.what, &*it.ran)).collect();
+        let expected = [("early data", "off")];
+        assert_eq!(told == expected, name == "uring", "{name}: {told:?}");
+        assert_eq!(told.is_empty(), name != "uring", "{name}: {told:?}");
+    }
+}
+
+#[test]
 fn a_flow_that_goes_one_way_and_has_a_thread_to_itself_sleeps_in_its_calls() {
     let of = |flows, pattern| placed(&load(flows, pattern), 2).expect("defaults exist").engine;
     assert_eq!(of(1, Pattern::Push), EngineKind::Plain);
