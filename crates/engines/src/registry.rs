@@ -66,7 +66,7 @@ impl EngineKind {
 
     /// Whether a flow that replaces another may come with something to say and to hear first.
     pub const fn speaks_prefaces(self) -> bool {
-        matches!(self, POLLING)
+        matches!(self, BLOCKING | POLLING)
     }
 
     /// Whether this machine has it; else why not, and what to do.

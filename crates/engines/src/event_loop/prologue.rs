@@ -4,6 +4,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Gather, Machine, Phase, SendWant};
+use pathscope_os::errno::is_no_room;
 
 use super::complete::Step;
 use super::held_back::Prologue;
@@ -71,6 +72,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             }
             Ok(sent) => self.has_said(place, said, sent),
             Err(Trouble::Interrupted) => Step::Done(0),
+            Err(Trouble::Failed(errno)) if is_no_room(errno) => {
+                self.slots[place].wires[0].writable = false;
+                Step::Idle
+            }
             Err(Trouble::Failed(errno)) => self.failed(place, Lane::ONLY, errno),
         }
     }
@@ -157,12 +162,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 }
                 Step::Done(received)
             }
-            Err(Trouble::Blocked) => {
+            Err(Trouble::Interrupted) => Step::Done(0),
+            Err(Trouble::Failed(errno)) if !is_no_room(errno) => {
+                self.turn_away(place, Unheard::Failed(errno))
+            }
+            Err(Trouble::Blocked | Trouble::Failed(_)) => {
                 wire.readable = false;
                 Step::Idle
             }
-            Err(Trouble::Interrupted) => Step::Done(0),
-            Err(Trouble::Failed(errno)) => self.turn_away(place, Unheard::Failed(errno)),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::toys::{Bench, Bite, Echo, Ping, Stream};
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug)]
-enum Fault {
+pub enum Fault {
     None,
     /// It moves at most so many bytes.
     Short(usize),
@@ -30,7 +30,7 @@ enum Fault {
 /// The kernel, with one fault a call, in turn for each kind of call: were they counted together, a
 /// script could meet every send with the same fault for ever.
 #[derive(Clone, Debug)]
-struct Faulty {
+pub struct Faulty {
     script: Vec<Fault>,
     sends: usize,
     receives: usize,
@@ -40,7 +40,7 @@ struct Faulty {
 const ENOBUFS: i32 = 105;
 
 impl Faulty {
-    fn new(script: Vec<Fault>) -> Self {
+    pub fn new(script: Vec<Fault>) -> Self {
         Self { script, sends: 0, receives: 0, waits: 0 }
     }
 

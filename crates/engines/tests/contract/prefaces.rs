@@ -11,6 +11,7 @@ use pathscope_engines::{EngineKind, Preface, Unheard};
 use pathscope_flow::{Close, Phase, Transport};
 use pathscope_os::sockets::Settings;
 
+use crate::faults::{Fault, Faulty};
 use crate::harness::{PATIENCE, everywhere, pair};
 use crate::succession::Place;
 use crate::toys::Stream;
@@ -168,6 +169,43 @@ fn what_awaits_no_answer_is_said_though_the_flow_says_nothing() {
         there.write_all(b"more").expect("connected");
         assert_eq!(place.departure().0, FlowId(7));
         place.finish();
+    });
+}
+
+/// Whatever becomes of a call: what is said, and what is heard, is said and heard once, and the flow's bytes are its own.
+#[test]
+fn short_and_failing_calls_lose_and_double_nothing() {
+    let scripts = [
+        vec![Fault::Short(1), Fault::None],
+        vec![Fault::Blocked, Fault::None],
+        vec![Fault::NoRoom, Fault::None],
+        vec![Fault::Interrupted, Fault::Short(WORDS.len())],
+        vec![Fault::Short(WORDS.len() + 7), Fault::NoRoom, Fault::Short(3), Fault::Blocked],
+    ];
+    everywhere_known(|engine, wait| {
+        for script in &scripts {
+            let open = || Place::open_on(engine, wait, Vec::new(), Faulty::new(script.clone()));
+            let (place, source) = (open(), open());
+            let (here, there) = pair(Transport::Stream, &Settings::default());
+            let (preface, told) = Words::awaiting(ANSWER.len(), Tick::NEVER);
+            let both = || Stream { close: Some(Close::HalfWrite), ..Stream::new(7, BYTES, BYTES) };
+            place.enter_with(both(), here, Some(preface));
+            let mut raw = there.try_clone().expect("a descriptor").into_tcp_stream();
+            raw.set_nonblocking(false).expect("a socket");
+            raw.set_read_timeout(Some(PATIENCE)).expect("a socket");
+            let mut words = vec![0; WORDS.len()];
+            raw.read_exact(&mut words).expect("all of them come");
+            assert_eq!(words, WORDS, "{engine} {wait} {script:?}");
+            source.enter_with(both(), there, Some(Box::new(Said(ANSWER))));
+            for place in [&place, &source] {
+                let done = (FlowId(7), Phase::Done, true);
+                assert_eq!(place.departure(), done, "{engine} {wait} {script:?}");
+            }
+            assert!(told.try_recv().is_err(), "it was not turned away");
+            drop(raw);
+            place.finish();
+            source.finish();
+        }
     });
 }
 

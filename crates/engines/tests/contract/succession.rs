@@ -6,7 +6,7 @@ use pathscope_core::Wait;
 use pathscope_core::id::FlowId;
 use pathscope_engines::{
     Command, Ended, EngineKind, Finished, Kernel, Outbox, Preface, Remote, Succession, Successor,
-    Worker, registry, worker_inbox,
+    SystemCalls, Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Close, Machine, Phase, Transport};
 use pathscope_os::Socket;
@@ -31,6 +31,16 @@ pub struct Place {
 
 impl Place {
     pub fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Socket>)>) -> Self {
+        Self::open_on(engine, wait, flows, Kernel)
+    }
+
+    /// The same with these calls.
+    pub fn open_on(
+        engine: EngineKind,
+        wait: Wait,
+        flows: Vec<(Stream, Vec<Socket>)>,
+        calls: impl SystemCalls + Send + 'static,
+    ) -> Self {
         let (remote, inbox) = worker_inbox().expect("an inbox");
         let (entrance, successors) = channel();
         let (tell, departures) = channel();
@@ -55,7 +65,7 @@ impl Place {
             }),
         };
         std::thread::spawn(move || {
-            let _ = done.send(registry::run(engine, worker, Kernel).expect("the engine runs"));
+            let _ = done.send(registry::run(engine, worker, calls).expect("the engine runs"));
         });
         Self { remote, entrance, departures, gone, outcome }
     }
