@@ -199,7 +199,7 @@ impl Caller {
 }
 
 /// A connection to the server from there.
-fn connect(host: &str, from: IpAddr) -> TcpStream {
+pub fn connect(host: &str, from: IpAddr) -> TcpStream {
     let settings = Settings { local: Some(SocketAddr::new(from, 0)), ..Settings::default() };
     let address = host.parse().expect("an address");
     let socket = sockets::connect_tcp(address, &settings, clock::now() + PATIENCE, None);
@@ -255,6 +255,13 @@ pub fn attach_stream(
     (token, session): ([u8; 16], Option<[u8; 16]>),
     flow: u32,
 ) -> (u8, TcpStream) {
+    let mut stream = connect(host, from);
+    stream.write_all(&opening((token, session), flow)).expect("it is open");
+    (answer_of(&mut stream, session.is_some()), stream)
+}
+
+/// What a connection presents for a flow.
+pub fn opening((token, session): ([u8; 16], Option<[u8; 16]>), flow: u32) -> Vec<u8> {
     let mut opening = b"\xf5PSP\r\n\x1a\n".to_vec();
     opening.extend([if session.is_some() { 4 } else { 2 }, 0, 0, 0]);
     opening.extend(flow.to_be_bytes());
@@ -264,13 +271,16 @@ pub fn attach_stream(
         opening.extend([0; 4]);
         opening.extend(crc(&opening).to_be_bytes());
     }
-    let mut stream = connect(host, from);
-    stream.write_all(&opening).expect("it is open");
+    opening
+}
+
+/// The code of the server's answer; in version 2 it has a check.
+pub fn answer_of(stream: &mut TcpStream, has_check: bool) -> u8 {
     let mut answer = [0; 4];
     stream.read_exact(&mut answer).expect("an answer");
-    let check = if session.is_some() { answer[2] ^ 0xa5 } else { 0 };
+    let check = if has_check { answer[2] ^ 0xa5 } else { 0 };
     assert_eq!((&answer[..2], answer[3]), (&b"\xf5p"[..], check));
-    (answer[2], stream)
+    answer[2]
 }
 
 fn bytes_of(digits: &str) -> [u8; 16] {
@@ -324,7 +334,7 @@ fn plain(kind: u16, body: &str) -> Vec<u8> {
 }
 
 /// CRC-32C, bit by bit.
-fn crc(bytes: &[u8]) -> u32 {
+pub fn crc(bytes: &[u8]) -> u32 {
     let bit = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 };
     let byte = |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| bit(sum));
     !bytes.iter().fold(!0, byte)

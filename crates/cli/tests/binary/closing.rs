@@ -66,6 +66,22 @@ fn the_server_never_closes_first() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn nor_where_connections_follow_one_another() {
+    for pattern in ["push", "pull", "pushpull", "duplex"] {
+        for more in [&[][..], &["--quiet"]] {
+            let server = Server::start();
+            let host = server.host();
+            let words = ["goodput", &host, "-c", "3", "--pattern", pattern, "--no-probe", "--json"];
+            let before = waiting();
+            run(&[&words[..], &["--iterations", "4", "-n", "3000"], more].concat()).exits(0);
+            // Twelve that carry data, and the one that controls.
+            assert_eq!(kept_by_server(&before, server.port, 13), 0, "{pattern} {more:?}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn nor_where_the_client_is_interrupted() {
     let server = Server::start();
     let before = waiting();

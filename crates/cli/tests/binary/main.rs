@@ -1,5 +1,6 @@
 //! The binary as a user has it: on loopback, and in labs.
 
+mod ahead;
 mod analysis;
 mod analyzer;
 mod asserted;
