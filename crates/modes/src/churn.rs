@@ -86,7 +86,7 @@ mod tests {
             time(4, Some(FlowErrorKind::Data), false),
             time(5, Some(FlowErrorKind::Protocol), true),
         ];
-        let times = ConnectionTimes { ended: 40_000, failed: 3, told };
+        let times = ConnectionTimes { ended: 40_000, failed: 3, told, request: None };
         let scatter = scatter(&times, 100).expect("five");
         assert_eq!(
             scatter.note,

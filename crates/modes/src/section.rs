@@ -26,7 +26,9 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
     let mut distributions =
         if figures.is_empty() { Vec::new() } else { test.plan.distributions_of(reports) };
     figures.extend(summary.probe.iter().flat_map(probes::figures));
-    figures.extend(client.connect.as_ref().map(connect_time));
+    figures.extend(client.connect.as_ref().map(|it| times_of_many("connect", "connect time", it)));
+    let requests = test.plan.times_of(client).and_then(|times| times.request.as_ref());
+    figures.extend(requests.map(|it| times_of_many("request", "request time", it)));
     figures.extend(of_ends(reports, "engine, wait", machinery));
     figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
     figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
@@ -73,17 +75,17 @@ fn of_ends(
     (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
 }
 
-/// How long connections took to be established.
-fn connect_time(connects: &LatencyFigures) -> Figure {
-    let mean = connects.mean_ns.map(|mean| mean as u64);
-    let median = connects.median_ns();
-    let (which, statistic) =
-        if median.is_some() { ("median", "connect.p50") } else { ("mean", "connect.mean") };
-    let figure = ENDS.of("client", statistic, median.or(mean)).labelled("connect time");
-    match (connects.count, connects.min_ns, connects.max_ns) {
+/// How long something took of each connection.
+fn times_of_many(id: &str, label: &str, times: &LatencyFigures) -> Figure {
+    let mean = times.mean_ns.map(|mean| mean as u64);
+    let median = times.median_ns();
+    let (which, statistic) = if median.is_some() { ("median", "p50") } else { ("mean", "mean") };
+    let statistic = format!("{id}.{statistic}");
+    let figure = ENDS.of("client", &statistic, median.or(mean)).labelled(label);
+    match (times.count, times.min_ns, times.max_ns) {
         (2.., Some(least), Some(most)) => {
             let range = duration_range(least, most);
-            figure.with_note(format!("{which} of {}; {range}", count(connects.count)))
+            figure.with_note(format!("{which} of {}; {range}", count(times.count)))
         }
         _ => figure,
     }

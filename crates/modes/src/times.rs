@@ -1,11 +1,13 @@
 //! When connections that follow one another began, and how long each took: a sample in which each has the same chance, of a size that
-//! does not grow with a run. Those that failed are drawn apart, so that a few of them are not lost among many. Off the hot path.
+//! does not grow with a run. Those that failed are drawn apart, so that a few of them are not lost among many. And how long all of
+//! them took together. Off the hot path.
 
 use std::collections::BTreeMap;
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowErrorKind;
+use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,10 @@ pub struct ConnectionTimes {
     pub failed: u64,
     /// Of both, at most 800 and 200 that are told, in the order in which they began: a uniform sample of each.
     pub told: Vec<ConnectionTime>,
+    /// How long each of those took that followed another and ended well: a connection, its request and the answer. Those that were
+    /// there when the test started are not among them. Absent where there are none, and where no such times are taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<LatencyFigures>,
 }
 
 /// One connection in time.
@@ -50,6 +56,8 @@ pub(crate) struct Passed {
     pub ended: Tick,
     pub failed: Option<FlowErrorKind>,
     pub is_cut: bool,
+    /// Whether another was there before it.
+    pub follows: bool,
 }
 
 /// What is drawn while a run goes on.
@@ -57,6 +65,8 @@ pub(crate) struct Passed {
 pub struct TimesDrawn {
     ended: Drawn,
     failed: Drawn,
+    /// How long those took that followed others and ended well. Apart: most ends have none.
+    took: Option<Box<LatencyHistogram>>,
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +79,10 @@ struct Drawn {
 impl TimesDrawn {
     /// One more is over.
     pub(crate) fn record(&mut self, passed: Passed) {
+        if passed.follows && passed.failed.is_none() && !passed.is_cut {
+            let took_ns = passed.ended.nanos_since(passed.began);
+            self.took.get_or_insert_default().record(took_ns);
+        }
         match passed.failed {
             None => self.ended.draw(passed, TOLD),
             Some(_) => self.failed.draw(passed, FAILED_TOLD),
@@ -90,7 +104,8 @@ impl TimesDrawn {
         let kept = self.ended.kept.values().chain(self.failed.kept.values());
         let mut told: Vec<ConnectionTime> = kept.map(time).collect();
         told.sort_by_key(|time| (time.began_ns, time.flow));
-        ConnectionTimes { ended: self.ended.seen, failed: self.failed.seen, told }
+        let request = self.took.as_ref().map(|took| LatencyFigures::of(took));
+        ConnectionTimes { ended: self.ended.seen, failed: self.failed.seen, told, request }
     }
 }
 
@@ -140,6 +155,7 @@ mod tests {
             ended: began.plus_nanos(7),
             failed: failed.then_some(FlowErrorKind::Network),
             is_cut: false,
+            follows: flow > 0,
         }
     }
 
@@ -175,6 +191,16 @@ mod tests {
         let mut half = times.clone();
         half.halve();
         assert_eq!((half.told.len(), half.ended), (TOLD / 2 + 1, 39_998));
+    }
+
+    #[test]
+    fn the_time_of_a_request_is_of_those_that_followed_another_and_ended_well() {
+        let cut = Passed { is_cut: true, ..passed(3, false) };
+        let slow = Passed { ended: Tick::from_nanos(2_000), ..passed(4, false) };
+        let all = [passed(0, false), passed(1, true), passed(2, false), cut, slow];
+        let request = told(all.into_iter()).request.expect("two");
+        assert_eq!((request.count, request.min_ns, request.max_ns), (2, Some(7), Some(960)));
+        assert_eq!(told([passed(0, false), passed(1, true), cut].into_iter()).request, None);
     }
 
     proptest! {

@@ -5,6 +5,7 @@ use crate::figure::group;
 const CONNECT: &str = "method/latency.md#connect-time";
 const COUNTERS: &str = "method/verdict.md#counters-beside-a-run";
 const FAILURES: &str = "method/goodput.md#failures";
+const REQUEST: &str = "method/goodput.md#request-time";
 const STILL: &str = "method/verdict.md#programs-that-stand-still";
 const TCP: &str = "method/verdict.md#connections-over-time";
 const WAITING: &str = "method/latency.md#waiting";
@@ -13,6 +14,7 @@ const SOURCES: &str = "method/verdict.md#where-figures-come-from";
 group! {
     "end", "The ends themselves", told 255, at "{end}", for [];
     "connect" as "connect time": Distribution Lower at "connect", CONNECT, "how long TCP connections took to be established";
+    "request" as "request time": Distribution Lower at "goodput.times.request", REQUEST, "how long connections took that follow one another and ended well, each from before its SYN to its end: connected, asked, answered";
     "connection" as "time of a connection": Duration Lower at "goodput.times.told[].took_ns", FAILURES, "how long one of the connections took that follow one another, from before its SYN to its end, beside when it began: of the client, and of those that were drawn by chance";
     "elapsed": Duration Neither at "elapsed_ns", SOURCES, "from the start of the test to the end of its last flow";
     "stood_still": Duration Lower at "stood_still.total_ns", STILL, "how long its program stood still";

@@ -96,6 +96,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
             is_replaced: plan.replaces(),
+            follows: self.id().0 >= plan.flows_at_once(),
             own_rate_bps: self.receiver.own_rate_bps().filter(|_| plan.replaces()),
             begun_at: None,
             ended_at: self.ended_at(),

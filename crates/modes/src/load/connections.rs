@@ -17,6 +17,7 @@ const FAILURES_TOLD: usize = 100;
 
 /// A connection that has ended, as its flow knows it.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any go together")]
 pub struct ConnectionEnd {
     /// Which it was.
     pub flow: FlowId,
@@ -30,6 +31,8 @@ pub struct ConnectionEnd {
     pub is_reset: bool,
     /// Whether another follows it. The rates of those that end together are known when all have ended.
     pub is_replaced: bool,
+    /// Whether another was there before it.
+    pub follows: bool,
     /// Of one that is replaced, what it received a second in its own time, in bits, where it was long enough for that.
     pub own_rate_bps: Option<f64>,
     /// When it was begun, where that is known: before its SYN.
@@ -88,11 +91,12 @@ impl Connections {
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) -> Option<FlowFacts> {
         let (began, ended) = (end.begun_at, end.ended_at);
-        let ConnectionEnd { flow, totals, error, is_cut, is_replaced, own_rate_bps, .. } = end;
+        let ConnectionEnd { flow, totals, error, is_cut, is_replaced, .. } = end;
+        let ConnectionEnd { follows, own_rate_bps, .. } = end;
         let failure = error.as_ref().map(|error| error.kind);
         let times = began.zip(ended).filter(|_| is_replaced);
         times.into_iter().for_each(|(began, ended)| {
-            self.times.record(Passed { flow, began, ended, failed: failure, is_cut });
+            self.times.record(Passed { flow, began, ended, failed: failure, is_cut, follows });
         });
         let report = &mut self.report;
         report.sent_bytes += totals.sent;
