@@ -30,6 +30,7 @@ use crate::latency::LatencyPlan;
 use crate::media::MediaPlan;
 use crate::multipath::MultipathPlan;
 use crate::results::{Presents, Results, Slice};
+use crate::times::Ramp;
 
 /// What the mode of probes beside a load is called in documents.
 const PROBES: &str = "latency";
@@ -235,6 +236,8 @@ macro_rules! modes {
             /// At the client: how long the plan's TCP connections took to be established, each from before its SYN until
             /// this end, woken for it, saw that it was.
             pub connect: Option<LatencyFigures>,
+            /// At the client: how those of them were made with which the test began.
+            pub ramp: Option<Ramp>,
             /// How the kernel set the first connection of the plan's flows, read back at the start.
             pub sockets: Option<SocketFacts>,
             /// Of all processors of this machine, the share of time that was not idle.

@@ -16,6 +16,7 @@ use crate::heat_maps::heat_maps;
 use crate::registry::{EndReport, ProbePlan, Reports};
 use crate::results::{Charts, Detail};
 use crate::settings::settings;
+use crate::times::Ramp;
 use crate::{churn, probes};
 
 /// One measurement by itself.
@@ -27,6 +28,7 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
         if figures.is_empty() { Vec::new() } else { test.plan.distributions_of(reports) };
     figures.extend(summary.probe.iter().flat_map(probes::figures));
     figures.extend(client.connect.as_ref().map(|it| times_of_many("connect", "connect time", it)));
+    figures.extend(client.ramp.as_ref().and_then(ramp));
     let requests = test.plan.times_of(client).and_then(|times| times.request.as_ref());
     figures.extend(requests.map(|it| times_of_many("request", "request time", it)));
     figures.extend(of_ends(reports, "engine, wait", machinery));
@@ -89,6 +91,17 @@ fn times_of_many(id: &str, label: &str, times: &LatencyFigures) -> Figure {
         }
         _ => figure,
     }
+}
+
+/// So many connections are worth a row of how soon they were all made.
+const RAMP_LEAST: u64 = 1_000;
+
+/// How fast very many connections were made.
+fn ramp(ramp: &Ramp) -> Option<Figure> {
+    let Ramp { connections, took_ns, .. } = ramp;
+    let note = format!("{} in {}", counted(*connections, "connection"), duration_ns(*took_ns));
+    let figure = ENDS.of("client", "ramp.rate", ramp.connections_per_second);
+    (*connections >= RAMP_LEAST).then(|| figure.with_note(note))
 }
 
 /// How the bytes moved: engine and wait of an end, as they ran.

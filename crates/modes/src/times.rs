@@ -32,6 +32,28 @@ pub struct ConnectionTimes {
     pub request: Option<LatencyFigures>,
 }
 
+/// How connections were made that a test began with.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Ramp {
+    /// How many.
+    pub connections: u64,
+    /// From before the SYN of the first until the last was established.
+    pub took_ns: u64,
+    /// How many a second that were, the first left out; absent where there is one alone.
+    pub connections_per_second: Option<f64>,
+}
+
+impl Ramp {
+    /// Of so many that took so long.
+    pub fn new(connections: u64, took_ns: u64) -> Self {
+        let is_rate = connections > 1 && took_ns > 0;
+        let connections_per_second =
+            is_rate.then(|| (connections - 1) as f64 * 1e9 / took_ns as f64);
+        Self { connections, took_ns, connections_per_second }
+    }
+}
+
 /// One connection in time.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -163,6 +185,14 @@ mod tests {
         let mut drawn = TimesDrawn::default();
         passed.for_each(|passed| drawn.record(passed));
         drawn.told(Tick::from_nanos(1_005))
+    }
+
+    #[test]
+    fn a_rate_needs_two_connections_and_time() {
+        let rate = |connections, took_ns| Ramp::new(connections, took_ns).connections_per_second;
+        assert_eq!(rate(1, 1_000_000), None);
+        assert_eq!(rate(2, 0), None);
+        assert_eq!(rate(1_001, 500_000_000), Some(2_000.0));
     }
 
     #[test]

@@ -49,6 +49,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("loaded.reordering.", "no link overtakes beside a load"),
     ("multipath.radio.", "a lab has no radio"),
     ("servers.", "a cell has one server"),
+    ("end.ramp.", "how soon connections are begun is this machine's affair"),
     ("end.request", "no cell has connections that follow one another"),
     ("end.connection", "no cell has connections that follow one another"),
     ("end.stood_still", "no program of a cell is stopped"),

@@ -14,6 +14,9 @@ const SOURCES: &str = "method/verdict.md#where-figures-come-from";
 group! {
     "end", "The ends themselves", told 255, at "{end}", for [];
     "connect" as "connect time": Distribution Lower at "connect", CONNECT, "how long TCP connections took to be established";
+    "ramp.connections": Count Neither at "ramp.connections", CONNECT, "connections with which the test began";
+    "ramp.took" as "all connected after": Duration Lower at "ramp.took_ns", CONNECT, "from before the SYN of the first of them until the last was established";
+    "ramp.rate" as "connections made": PerSecond Higher at "ramp.connections_per_second", CONNECT, "how many a second that were, the first left out";
     "request" as "request time": Distribution Lower at "goodput.times.request", REQUEST, "how long connections took that follow one another and ended well, each from before its SYN to its end: connected, asked, answered";
     "connection" as "time of a connection": Duration Lower at "goodput.times.told[].took_ns", FAILURES, "how long one of the connections took that follow one another, from before its SYN to its end, beside when it began: of the client, and of those that were drawn by chance";
     "elapsed": Duration Neither at "elapsed_ns", SOURCES, "from the start of the test to the end of its last flow";

@@ -46,7 +46,7 @@ use crate::workers::worker::{Given, ReadyGroup, RunningWorker, Setting, Tells};
 
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
-use self::report::Moment;
+use self::report::{Moment, Ramping};
 
 /// The token under which a test began, which data that are on their way already bear.
 pub(crate) fn begun_as(sockets: &(Credentials, Option<Resumed>)) -> Token {
@@ -130,6 +130,7 @@ pub(crate) struct RunningTest {
     collector: Option<Collector>,
     /// How long the plan's connections took to be established.
     connects: Option<Box<LatencyHistogram>>,
+    ramp: Ramping,
     /// Connections that are not replaced and have ended well or failed, and of all those that an interval tells.
     over: EndedConnections,
     told: EndedConnections,
@@ -184,6 +185,7 @@ impl RunningTest {
             workers: Vec::new(),
             collector: None,
             connects: None,
+            ramp: Ramping::default(),
             over: EndedConnections::default(),
             told: EndedConnections::default(),
             early: Early::default(),
@@ -256,11 +258,16 @@ impl RunningTest {
         false
     }
 
-    /// A connection of a group took so long to be established.
-    pub fn connected(&mut self, group: GroupId, took_ns: u64) {
+    /// A connection of a group was established.
+    pub fn connected(&mut self, group: GroupId, arrival: &Arrival) {
+        let Some(took_ns) = arrival.connect_ns else { return };
         // Probes have one each, which nobody waits for.
-        if !self.test.is_probe(group) {
-            self.connects.get_or_insert_default().record(took_ns);
+        if self.test.is_probe(group) {
+            return;
+        }
+        self.connects.get_or_insert_default().record(took_ns);
+        if let Some(begun) = arrival.begun.filter(|_| self.started.is_none()) {
+            self.ramp.add(begun, took_ns);
         }
     }
 

@@ -44,6 +44,8 @@ fn more_connections_than_descriptors_and_ports_are_all_held_and_each_carries_its
     let received = |way: &Option<pathscope_modes::goodput::DirectionSummary>| {
         way.as_ref().and_then(|way| way.received_bytes)
     };
+    let ramp = measurement.client.ramp.as_ref().expect("connections were made");
+    assert!(ramp.connections == CONNECTIONS && ramp.connections_per_second > Some(0.0), "{ramp:?}");
     // Ten requests and ten replies of each.
     let each_way = Some(CONNECTIONS * 640);
     assert_eq!((received(&summary.up), received(&summary.down)), (each_way, each_way));

@@ -28,7 +28,7 @@ impl<D: Talk> Driver<D> {
                 if let Some(addresses) = socket.addresses().filter(|_| follows) {
                     self.journal.opened(flow, addresses, now);
                 }
-                arrival.connect_ns.into_iter().for_each(|took| test.connected(group, took));
+                test.connected(group, &arrival);
                 if test.attach((group, flow), socket, arrival) {
                     self.dialogue.input(Input::Attached { group, flow }, now);
                 }

@@ -6,6 +6,7 @@ use pathscope_core::Tick;
 use pathscope_core::counters::HostCounters;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use pathscope_modes::registry::EndReport;
+use pathscope_modes::times::Ramp;
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 
@@ -53,6 +54,7 @@ impl RunningTest {
         report.cpu_per_gigabyte_ns = moved_bytes.and_then(|bytes| report.cpu_per_gigabyte(bytes));
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         let connects = connects_of(self.connects.take(), &self.groups);
+        report.ramp = self.ramp.told();
         report.connect = connects.map(|connects| LatencyFigures::of(&connects));
         // Of processors what they had done when the last flow was over: nothing of what follows is a flow's.
         let end = self.ended.take().unwrap_or_else(|| Moment::now(start.at));
@@ -65,6 +67,37 @@ impl RunningTest {
             end.cpu.zip(start.cpu).and_then(|(end, start)| end.busy_share_since(&start));
         report.stood_still = self.program.take().as_ref().and_then(Watched::stood_still);
         Some(report)
+    }
+}
+
+/// The connections with which a test begins, as they are made.
+#[derive(Debug, Default)]
+pub(super) struct Ramping(Option<Ramped>);
+
+#[derive(Clone, Copy, Debug)]
+struct Ramped {
+    connections: u64,
+    /// When the first of them was begun.
+    from: Tick,
+    /// When the last was established.
+    until: Tick,
+}
+
+impl Ramping {
+    /// One more, that was begun then and took so long.
+    pub fn add(&mut self, begun: Tick, took_ns: u64) {
+        let established = begun.plus_nanos(took_ns);
+        let one = Ramped { connections: 0, from: begun, until: established };
+        let all = self.0.get_or_insert(one);
+        all.connections += 1;
+        all.from = all.from.min(begun);
+        all.until = all.until.max(established);
+    }
+
+    /// What is told of them.
+    fn told(&self) -> Option<Ramp> {
+        let all = self.0?;
+        Some(Ramp::new(all.connections, all.until.nanos_since(all.from)))
     }
 }
 
