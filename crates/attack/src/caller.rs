@@ -51,9 +51,19 @@ impl Caller {
 
     /// Connects, greets and is welcomed.
     pub fn greet(source: IpAddr, server: SocketAddr, version: Version) -> io::Result<Self> {
+        Self::greet_within(source, server, version, PATIENCE)
+    }
+
+    /// The same, where the welcome may take so long.
+    pub fn greet_within(
+        source: IpAddr,
+        server: SocketAddr,
+        version: Version,
+        within: Duration,
+    ) -> io::Result<Self> {
         let mut caller = Self::dial(source, server, version)?;
         caller.stream.write_all(&greeting(version))?;
-        let welcome = caller.await_kind(&[kind::WELCOME])?;
+        let welcome = caller.await_kind_within(&[kind::WELCOME], within)?;
         let welcome: Value = serde_json::from_slice(&welcome.body)?;
         caller.name = welcome["session"].as_str().and_then(wire::token_of);
         Ok(caller)
@@ -107,7 +117,11 @@ impl Caller {
 
     /// The next message of one of these types; a refusal or a stop is an error, what else comes is passed over.
     pub fn await_kind(&mut self, kinds: &[u16]) -> io::Result<Message> {
-        let until = clock::now() + PATIENCE;
+        self.await_kind_within(kinds, PATIENCE)
+    }
+
+    fn await_kind_within(&mut self, kinds: &[u16], within: Duration) -> io::Result<Message> {
+        let until = clock::now() + within;
         while let Some(message) = self.hear(clock::left(until))? {
             match message.kind {
                 wanted if kinds.contains(&wanted) => return Ok(message),

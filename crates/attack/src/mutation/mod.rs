@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, PATIENCE};
 use crate::clients::is_documented;
 use crate::clock;
 use crate::process::Process;
@@ -271,7 +271,9 @@ fn greetings(order: &Order, server: SocketAddr, tally: &Tally, until: Instant) {
     let source = IpAddr::V4(Ipv4Addr::new(127, 0, 9, 1));
     while clock::now() < until {
         let begun = clock::now();
-        let answer = Caller::greet(source, server, Version::Two);
+        // One that comes late is told with how late it was.
+        let patience = order.greeted_within.max(PATIENCE);
+        let answer = Caller::greet_within(source, server, Version::Two, patience);
         let took = begun.elapsed();
         let is_answered = match &answer {
             Ok(_) => true,
