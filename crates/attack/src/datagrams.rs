@@ -10,6 +10,9 @@ use crate::proof::proof;
 use crate::random::Random;
 use crate::wire::{Pass, Token};
 
+/// What a request is called.
+const REQUEST: u8 = 1;
+
 /// What a confirm is called.
 const CONFIRM: u8 = 3;
 
@@ -45,11 +48,21 @@ impl Seat {
         datagram
     }
 
+    /// What asks for it.
+    pub fn request(self, nonce: [u8; 8]) -> [u8; 64] {
+        self.datagram(REQUEST, nonce, &[])
+    }
+
+    /// What proves the address by the cookie that a request was answered with.
+    pub fn confirmed(self, nonce: [u8; 8], cookie: &[u8]) -> [u8; 64] {
+        self.datagram(CONFIRM, nonce, cookie)
+    }
+
     /// Asks for it, and proves the address; the code that answers.
     pub fn take(self, socket: &UdpSocket, random: &mut Random) -> io::Result<u8> {
         let (nonce, cookie) = self.prove(socket, random)?;
         for _ in 0..4 {
-            socket.send(&self.datagram(CONFIRM, nonce, &cookie))?;
+            socket.send(&self.confirmed(nonce, &cookie))?;
             if let Some(answer) = answer(socket, 4)? {
                 return Ok(answer[5]);
             }
@@ -61,7 +74,7 @@ impl Seat {
     pub fn prove(self, socket: &UdpSocket, random: &mut Random) -> io::Result<([u8; 8], Vec<u8>)> {
         let nonce = random.next().to_be_bytes();
         for _ in 0..4 {
-            socket.send(&self.datagram(1, nonce, &[]))?;
+            socket.send(&self.request(nonce))?;
             if let Some(challenge) = answer(socket, 2)? {
                 return Ok((nonce, challenge[16..32].to_vec()));
             }
@@ -71,7 +84,7 @@ impl Seat {
 
     /// Confirms with a cookie, and awaits nothing.
     pub fn confirm(self, socket: &UdpSocket, nonce: [u8; 8], cookie: &[u8]) -> io::Result<()> {
-        socket.send(&self.datagram(CONFIRM, nonce, cookie)).map(drop)
+        socket.send(&self.confirmed(nonce, cookie)).map(drop)
     }
 }
 

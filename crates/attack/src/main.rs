@@ -1,5 +1,7 @@
 //! Callers and servers that mean harm, as a program: `pathscope-attack case NAME …` and its like.
 //!
+//! `sessions` means none: it is very many ordinary clients at once, in one program.
+//!
 //! It speaks the native protocol by docs/protocol.md alone and shares no code with the product, so that neither
 //! repeats the other's errors. Who starts servers, measures them and judges is `cargo xtask attack`.
 
@@ -19,6 +21,7 @@ mod mutation;
 mod process;
 mod proof;
 mod random;
+mod sessions;
 mod sockets;
 mod tests_asked_for;
 mod wire;
@@ -32,6 +35,7 @@ const USAGE: &str = "\
 pathscope-attack cases
 pathscope-attack case NAME --server ADDRESS:PORT --base ADDRESS [--for SECONDS]
 pathscope-attack greet --server ADDRESS:PORT --base ADDRESS --for SECONDS
+pathscope-attack sessions --server ADDRESS:PORT --base ADDRESS [--count N] [--protocol tcp|udp] [--for SECONDS]
 pathscope-attack client NAME --binary PATHSCOPE
 pathscope-attack mutate --binary PATHSCOPE --for SECONDS [--seed N] [--patience-ms N]
 ";
@@ -81,6 +85,8 @@ fn run(words: &Words) -> Result<(), String> {
             greetings::run(&words.ground(10, wire::Version::Two)?);
             Ok(())
         }
+        "sessions" => sessions::run(words),
+        "sessions-part" => sessions::run_part(words),
         other => Err(format!("understand `{other}`")),
     }
 }

@@ -11,8 +11,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A connection from an address, within 3 s.
-pub fn dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
+/// A connection from an address that is being made, and blocks nobody.
+pub fn begin_to_dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
     let family = if source.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
@@ -21,6 +21,12 @@ pub fn dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
         Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
+    Ok(TcpStream::from(socket))
+}
+
+/// A connection from an address, within 3 s.
+pub fn dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
+    let socket = begin_to_dial(source, server)?;
     let mut polled = [PollFd::new(&socket, PollFlags::OUT)];
     let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
     if poll(&mut polled, Some(&patience))? == 0 {
@@ -29,10 +35,9 @@ pub fn dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
     if let Err(error) = sockopt::socket_error(&socket)? {
         return Err(error.into());
     }
-    let stream = TcpStream::from(socket);
-    stream.set_nonblocking(false)?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
+    socket.set_nonblocking(false)?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
 }
 
 /// A datagram socket at an address and a port (0: any), that knows its server.

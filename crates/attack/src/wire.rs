@@ -17,6 +17,7 @@ pub mod kind {
     pub const ACCEPT: u16 = 5;
     pub const START: u16 = 6;
     pub const STARTED: u16 = 7;
+    pub const TOTALS: u16 = 8;
     pub const REPORT: u16 = 9;
     pub const STOP: u16 = 0xa;
     pub const END: u16 = 0xb;

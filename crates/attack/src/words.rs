@@ -46,6 +46,11 @@ impl Words {
         self.options.get(name).map(String::as_str).ok_or_else(|| format!("find --{name}"))
     }
 
+    /// All options.
+    pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The same as a number, or another one where it is not there.
     pub fn number(&self, name: &str, otherwise: u64) -> Result<u64, String> {
         match self.options.get(name) {
