@@ -282,7 +282,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.reports.advance(end);
         let flows = self.tells_flows.then(|| Notice::Flows { start, end, flows: self.totals() });
         let notice = Notice::Report { index, start, end, report };
-        self.kept = Some(Kept { flows, notice, latest: self.now.plus_nanos(KEPT_NS) });
+        let latest = self.now.plus_nanos(KEPT_NS);
+        self.kept = Some(Box::new(Kept { flows, notice, latest }));
     }
 
     /// What went through each flow so far. Those that are gone, so that others may come, are left out.
@@ -298,7 +299,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Many timers are due with a report, or a round trip after it: both count from the session's start. What they send
     /// goes first, since to tell a report wakes the session, which has more to do than a punctual sender may be late.
     fn tell_unless_somebody_is_expected(&mut self) {
-        let Some(Kept { latest, .. }) = self.kept else { return };
+        let Some(latest) = self.kept.as_ref().map(|kept| kept.latest) else { return };
         let is_expected =
             self.timers.next() <= latest || self.last_woken.is_some() || self.flights.sends > 0;
         if self.now > latest || !is_expected {
@@ -307,7 +308,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     }
 
     fn tell(&mut self) {
-        if let Some(Kept { flows, notice, .. }) = self.kept.take() {
+        if let Some(kept) = self.kept.take() {
+            let Kept { flows, notice, .. } = *kept;
             self.count_drops();
             flows.into_iter().for_each(|flows| self.outbox.send(flows, &self.sight()));
             self.outbox.send(notice, &self.sight());

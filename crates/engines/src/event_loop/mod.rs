@@ -96,8 +96,9 @@ pub(crate) struct EventLoop<M: Machine, S> {
     timers: Timers,
     /// The last slot that a timer woke and that had no visit since.
     last_woken: Option<usize>,
-    /// A report to be told.
-    kept: Option<Kept<ReportOf<M>>>,
+    /// A report to be told. It is as large as a machine's report, and there for no longer than half a millisecond: a server with thousands of
+    /// workers has no room in each for it.
+    kept: Option<Box<Kept<ReportOf<M>>>>,
     /// Whether each comes with what went through each flow.
     tells_flows: bool,
     inbox: Inbox,
