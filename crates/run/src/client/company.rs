@@ -305,7 +305,7 @@ mod tests {
     }
 
     fn word(reader: &InboxReader) -> Option<SessionMessage> {
-        reader.receiver.try_recv().ok()
+        reader.take()
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Messages for a session's thread from the threads that work for it: an inbox that also wakes.
 
+use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
@@ -18,6 +19,7 @@ use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
+use crate::threads::lock;
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -146,40 +148,95 @@ impl FlowSocket {
 /// Where word is left. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
-    sender: Sender<SessionMessage>,
+    pile: Arc<Pile>,
     /// What wakes the reader.
     pub waker: Waker,
-    /// Held by the reader, too: when it is gone, only mailboxes are left.
-    reader: Weak<()>,
 }
 
 /// The end that reads.
 #[derive(Debug)]
-pub(crate) struct InboxReader {
-    pub receiver: Receiver<SessionMessage>,
-    _reader: Arc<()>,
+pub(crate) struct InboxReader(Arc<Pile>);
+
+/// What was left and not taken. Not a channel: those of the standard library have room for 31 messages each as long as they are there, 5 KB that
+/// a server would have for each of its sessions.
+#[derive(Debug, Default)]
+struct Pile {
+    words: Mutex<Words>,
+    more: Condvar,
 }
+
+#[derive(Debug, Default)]
+struct Words {
+    left: VecDeque<SessionMessage>,
+    /// Nobody reads any more.
+    is_closed: bool,
+}
+
+/// Room for so many messages is kept while there are none.
+const KEPT: usize = 8;
 
 impl Inbox {
     /// An inbox, and the end that reads it when `waker` wakes.
     pub fn new(waker: Waker) -> (Self, InboxReader) {
-        let (sender, receiver) = channel();
-        let reader = Arc::new(());
-        (
-            Self { sender, waker, reader: Arc::downgrade(&reader) },
-            InboxReader { receiver, _reader: reader },
-        )
+        let pile = Arc::new(Pile::default());
+        (Self { pile: Arc::clone(&pile), waker }, InboxReader(pile))
     }
 
     /// Whether somebody still reads.
     pub fn is_read(&self) -> bool {
-        self.reader.strong_count() > 0
+        !lock(&self.pile.words).is_closed
     }
 
     /// Leaves word. A session that is gone needs none.
     pub fn post(&self, word: SessionMessage) {
-        if self.sender.send(word).is_ok() {
-            self.waker.wake();
+        let mut words = lock(&self.pile.words);
+        if words.is_closed {
+            return;
         }
+        words.left.push_back(word);
+        drop(words);
+        self.pile.more.notify_one();
+        self.waker.wake();
+    }
+}
+
+impl InboxReader {
+    /// The next word, if there is one.
+    pub fn take(&self) -> Option<SessionMessage> {
+        lock(&self.0.words).next()
+    }
+
+    /// The next word, if one comes in time.
+    pub fn take_within(&self, time: Duration) -> Option<SessionMessage> {
+        let words = lock(&self.0.words);
+        let more = self.0.more.wait_timeout_while(words, time, |words| words.left.is_empty());
+        more.unwrap_or_else(PoisonError::into_inner).0.next()
+    }
+
+    /// All that there is by now.
+    #[cfg(test)]
+    pub fn take_all(&self) -> impl Iterator<Item = SessionMessage> {
+        std::iter::from_fn(|| self.take())
+    }
+}
+
+impl Words {
+    fn next(&mut self) -> Option<SessionMessage> {
+        let next = self.left.pop_front();
+        if self.left.is_empty() && self.left.capacity() > KEPT {
+            self.left = VecDeque::new();
+        }
+        next
+    }
+}
+
+/// Sockets that were left are closed here: whoever leaves word may have other descriptors.
+impl Drop for InboxReader {
+    fn drop(&mut self) {
+        let mut words = lock(&self.0.words);
+        words.is_closed = true;
+        let left = std::mem::take(&mut words.left);
+        drop(words);
+        drop(left);
     }
 }

@@ -120,8 +120,8 @@ mod tests {
         for letter in *b"aba" {
             assert!(!comes_back(&mut gathering, client(letter), &listener));
         }
-        assert_eq!(of_one.receiver.try_iter().count(), 2);
-        assert_eq!(of_other.receiver.try_iter().count(), 1);
+        assert_eq!(of_one.take_all().count(), 2);
+        assert_eq!(of_other.take_all().count(), 1);
         for letter in *b"ab" {
             let back = comes_back(&mut gathering, client(letter), &listener);
             assert!(back, "all have come: this one begins another session");
@@ -162,10 +162,10 @@ mod tests {
         for _ in 0..5 {
             assert!(!comes_back(&mut gathering, client(b'a'), &listener));
         }
-        assert_eq!(reader.receiver.try_iter().count(), 2, "the others were closed");
+        assert_eq!(reader.take_all().count(), 2, "the others were closed");
         door.hear(2);
         assert!(!comes_back(&mut gathering, client(b'a'), &listener));
-        assert_eq!(reader.receiver.try_iter().count(), 1);
+        assert_eq!(reader.take_all().count(), 1);
         assert!(door.close(3), "who was closed is awaited by nobody");
     }
 
@@ -179,10 +179,10 @@ mod tests {
         gathering.lead(client(b'a'), (inbox, door.clone()), 9);
         assert!(gathering.is_led(client(b'a')) && !gathering.is_led(client(b'b')));
         assert!(!comes_back(&mut gathering, client(b'a'), &listener));
-        assert_eq!(reader.receiver.try_iter().count(), 1);
+        assert_eq!(reader.take_all().count(), 1);
         assert!(door.close(1));
         assert!(!comes_back(&mut gathering, client(b'a'), &listener), "it is closed");
-        assert_eq!(reader.receiver.try_iter().count(), 0);
+        assert_eq!(reader.take_all().count(), 0);
         drop(reader);
         assert!(!gathering.is_led(client(b'a')));
         assert!(comes_back(&mut gathering, client(b'a'), &listener));

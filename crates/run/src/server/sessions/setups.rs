@@ -170,7 +170,7 @@ mod tests {
             SessionMessage::Stop(_) => "stop".to_owned(),
             other => panic!("{other:?}"),
         };
-        reader.receiver.try_iter().map(word).collect()
+        reader.take_all().map(word).collect()
     }
 
     #[test]

@@ -369,7 +369,7 @@ impl<D: Talk> Driver<D> {
     /// Takes word that has been left, not too much of it: for the rest there is another turn.
     fn take_some(&mut self, end: &mut impl End) {
         for _ in 0..TURN {
-            let Ok(word) = self.messages.receiver.try_recv() else { return };
+            let Some(word) = self.messages.take() else { return };
             self.take(word, end);
         }
         self.inbox.waker.wake();

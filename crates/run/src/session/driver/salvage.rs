@@ -39,7 +39,7 @@ impl<D: Talk> Driver<D> {
     pub fn salvage(&mut self, end: &mut impl End) {
         self.begin_salvage();
         while let Some(until) = self.go_on_salvaging(end) {
-            if let Ok(word) = self.messages.receiver.recv_timeout(until.since(clock::now())) {
+            if let Some(word) = self.messages.take_within(until.since(clock::now())) {
                 self.salvage_from(word, end);
             }
         }
@@ -67,7 +67,7 @@ impl<D: Talk> Driver<D> {
     /// to has been told.
     pub fn go_on_salvaging(&mut self, end: &mut impl End) -> Option<Tick> {
         self.inbox.waker.drain();
-        while let Ok(word) = self.messages.receiver.try_recv() {
+        while let Some(word) = self.messages.take() {
             self.salvage_from(word, end);
         }
         let now = clock::now();
