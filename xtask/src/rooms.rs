@@ -291,11 +291,9 @@ pub const KINDS: &[Kind] = &[
         besides: &["calls"],
         // Light workers of many sessions share threads, by the one engine that can: how they do is not what they ask of an engine.
         public: &[
-            Public {
-                to: "engines",
-                items: &["epoll::Part", "epoll::SharedLoop", "epoll::SharedThread"],
-            },
-            Public { to: "run::workers", items: &["epoll::SharedThread"] },
+            Public { to: "engines", items: &["epoll::Part", "epoll::SharedThread"] },
+            Public { to: "run::workers", items: &["epoll::Part", "epoll::SharedThread"] },
+            Public { to: "run::session", items: &["epoll::Part"] },
         ],
     },
     Kind {

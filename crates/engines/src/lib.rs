@@ -32,7 +32,7 @@ pub mod uring;
 mod worker;
 
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
-pub use epoll::{Part, SharedLoop, SharedThread};
+pub use epoll::{Part, SharedThread};
 pub use inbox::{
     Command, Inbox, LaneChange, Notice, Outbox, Remote, Sockets, worker_inbox, worker_inbox_of,
 };

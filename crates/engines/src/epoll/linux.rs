@@ -26,14 +26,13 @@ pub(super) const NONE: Event = Event { flags: EventFlags::empty(), data: EventDa
 const COARSE: Duration = Duration::from_millis(2);
 
 /// The name of the waker among the sockets.
-const WAKER: u64 = u64::MAX;
+pub(super) const WAKER: u64 = u64::MAX;
 
 /// A socket is named by its lane, its flow's place above that and, where workers share an instance of epoll, its worker's key above
-/// that: so many places have room below a key, and so many keys there are beside the waker's.
+/// that: so many places have room below a key.
 const LANE_BITS: u32 = 8;
 const KEY_SHIFT: u32 = LANE_BITS + 16;
 pub(super) const PLACES: usize = 1 << (KEY_SHIFT - LANE_BITS);
-pub(super) const KEYS: u64 = key_of(WAKER);
 
 /// The key of the worker whose socket is named so.
 pub(super) const fn key_of(name: u64) -> u64 {

@@ -12,13 +12,13 @@ use linux as imp;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod shared;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
-pub use shared::{Part, SharedLoop, SharedThread};
+pub use shared::{Part, SharedThread};
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 use other as imp;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
-pub use other::{Part, SharedLoop, SharedThread};
+pub use other::{Part, SharedThread};
 
 use pathscope_flow::Machine;
 

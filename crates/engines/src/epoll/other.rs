@@ -1,9 +1,11 @@
 //! Any other system: it has no epoll.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
+use pathscope_core::id::FlowId;
 use pathscope_flow::Machine;
-use pathscope_os::{OsError, Waker};
+use pathscope_os::{OsError, Socket, Waker};
 
 use super::NAME;
 use crate::{EngineError, Finished, SystemCalls, Worker};
@@ -19,45 +21,50 @@ pub fn run<M: Machine, S: SystemCalls>(
 #[derive(Debug)]
 pub struct SharedThread(Infallible);
 
-/// What such a thread does.
-#[derive(Debug)]
-pub struct SharedLoop(Infallible);
-
 /// The part of a thread that a worker is to have.
 #[derive(Debug)]
 pub struct Part {
+    thread: Arc<SharedThread>,
     /// What wakes the worker.
     pub waker: Waker,
 }
 
 impl SharedThread {
     /// There is none.
-    pub fn new() -> Result<(Self, SharedLoop), OsError> {
+    pub fn start(_name: &str, _kept: Vec<Waker>) -> Result<Self, OsError> {
         Err(OsError::Unsupported {
             what: "running flows of many on one thread",
             why: "only Linux has epoll",
         })
     }
 
-    /// A part for one more.
-    pub fn part(&self) -> Part {
+    /// Whether it has a table of descriptors to itself.
+    pub const fn has_table(&self) -> bool {
         match self.0 {}
     }
 
-    /// Runs a worker's flows there.
-    pub fn run<M: Machine, F: FnOnce(Result<Finished<M>, EngineError>)>(
-        &self,
-        _: &Part,
-        _: Worker<M>,
-        _: F,
-    ) {
+    /// A part for one more.
+    pub fn part(self: &Arc<Self>) -> Part {
         match self.0 {}
     }
 }
 
-impl SharedLoop {
-    /// Until no worker comes any more, and none is left.
-    pub fn run(self) {
-        match self.0 {}
+impl Part {
+    /// The thread that it is a part of.
+    pub const fn thread(&self) -> &Arc<SharedThread> {
+        &self.thread
+    }
+
+    /// Runs a worker's flows there.
+    pub fn run<M: Machine, F>(&self, _worker: Worker<M>, _finish: F) -> Result<(), OsError>
+    where
+        F: FnOnce(Result<Finished<M>, EngineError>) -> Vec<(FlowId, Socket)>,
+    {
+        match self.thread.0 {}
+    }
+
+    /// What is found out of what its worker left open.
+    pub fn ask<T>(&self, _ask: impl Fn(FlowId, &Socket) -> Option<T>) -> Vec<T> {
+        match self.thread.0 {}
     }
 }

@@ -1,11 +1,12 @@
 //! Workers on threads of their own, and sockets between them.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
+    EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Part, Remote, ReportOf,
     SharedThread, SystemCalls, Terms, Worker, registry, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Machine, Phase, Transport};
@@ -45,6 +46,8 @@ pub struct Running<M: Machine> {
     pub remote: Remote,
     pub notices: Receiver<Notice<ReportOf<M>>>,
     outcome: Receiver<Result<Finished<M>, EngineError>>,
+    /// Its part of a thread, where it runs beside others: what it leaves open is there as long as this.
+    _part: Option<Part>,
 }
 
 impl<M: Machine> Running<M> {
@@ -63,7 +66,7 @@ impl<M: Machine> Running<M> {
 
     /// What it comes to once nobody can tell it anything any more.
     pub fn orphan(self) -> Finished<M> {
-        let Self { remote, outcome, .. } = self;
+        let Self { remote, outcome, _part, .. } = self;
         drop(remote);
         let outcome = outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");
         outcome.expect("the engine runs")
@@ -131,12 +134,12 @@ where
     let outbox = Outbox::new(sender, None);
     let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
     std::thread::spawn(move || done.send(run(worker)));
-    Running { remote, notices, outcome }
+    Running { remote, notices, outcome, _part: None }
 }
 
 /// Hands a worker to a thread that runs others, too.
 pub fn start_beside<M>(
-    thread: &SharedThread,
+    thread: &Arc<SharedThread>,
     terms: Terms,
     flows: Flows<M>,
     shared: M::Shared,
@@ -151,8 +154,18 @@ where
     let (done, outcome) = channel();
     let outbox = Outbox::new(sender, None);
     let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
-    thread.run(&part, worker, move |finished| drop(done.send(finished)));
-    Running { remote, notices, outcome }
+    let started = part.run(worker, move |mut finished| {
+        // What is open in the thread's table is nothing elsewhere.
+        let kept = finished.iter_mut().flat_map(|finished| {
+            let flows = finished.flows.iter_mut();
+            flows.flat_map(|(flow, sockets)| sockets.drain(..).map(|socket| (flow.id(), socket)))
+        });
+        let kept = kept.collect();
+        let _ = done.send(finished);
+        kept
+    });
+    started.expect("it is handed over");
+    Running { remote, notices, outcome, _part: Some(part) }
 }
 
 /// Two connected sockets of this kind.

@@ -1,6 +1,6 @@
 //! A thread that runs workers of many: each is run as if it were alone, comes to its own end, and is over when that is told.
 
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 use pathscope_core::Wait;
 use pathscope_engines::{
@@ -8,6 +8,9 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Event, Transport};
 use pathscope_os::sockets::Settings;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 
 use crate::harness::{PATIENCE, Running, pair, start_beside, terms};
 use crate::toys::{Bench, Clockwork, Echo, Ping, Stream};
@@ -15,13 +18,12 @@ use crate::toys::{Bench, Clockwork, Echo, Ping, Stream};
 const STREAM: Transport = Transport::Stream;
 const DATAGRAM: Transport = Transport::Datagram;
 
-fn thread() -> (SharedThread, JoinHandle<()>) {
-    let (thread, own) = SharedThread::new().expect("a thread");
-    (thread, std::thread::spawn(move || own.run()))
+fn thread() -> Arc<SharedThread> {
+    Arc::new(SharedThread::start("of-many", Vec::new()).expect("a thread"))
 }
 
 /// Workers of two ends that ping each other on one thread.
-fn pings(thread: &SharedThread, transport: Transport) -> (Running<Ping>, Running<Echo>) {
+fn pings(thread: &Arc<SharedThread>, transport: Transport) -> (Running<Ping>, Running<Echo>) {
     let (here, there) = pair(transport, &Settings::default());
     let datagrams = transport == DATAGRAM;
     let terms = terms(Wait::Sleep, transport);
@@ -45,7 +47,8 @@ fn complete(pings: Vec<(Running<Ping>, Running<Echo>)>) {
 
 #[test]
 fn workers_of_all_kinds_share_a_thread_which_ends_with_the_last_of_them() {
-    let (thread, handle) = thread();
+    let thread = thread();
+    let is_there = Arc::downgrade(&thread);
     let all = (0..60).map(|number| pings(&thread, [STREAM, DATAGRAM][number % 2])).collect();
     let (here, there) = pair(STREAM, &Settings::default());
     let terms = terms(Wait::Sleep, STREAM);
@@ -60,16 +63,17 @@ fn workers_of_all_kinds_share_a_thread_which_ends_with_the_last_of_them() {
     // They go on without anybody who could bring others.
     drop(thread);
     complete(all);
-    let (clock, _) = &clock.finish().flows[0];
-    assert_eq!((clock.woken, clock.early), (50, 0));
+    let (finished, _) = &clock.finish().flows[0];
+    assert_eq!((finished.woken, finished.early), (50, 0));
+    drop(clock);
     let [sender, receiver] = [sender, receiver].map(|running| running.finish().flows.remove(0).0);
     assert!(sender.is_right() && receiver.is_right(), "{receiver:?}");
-    handle.join().expect("it does not panic");
+    assert!(is_there.upgrade().is_none());
 }
 
 #[test]
 fn what_ends_one_worker_ends_no_other() {
-    let (thread, _handle) = thread();
+    let thread = thread();
     let all: Vec<_> = (0..4).map(|_| pings(&thread, STREAM)).collect();
     // A fault of ours, as soon as the flow starts.
     let (here, _there) = pair(STREAM, &Settings::default());
@@ -80,7 +84,11 @@ fn what_ends_one_worker_ends_no_other() {
     let flows = vec![(Stream::new(0, 0, 1), vec![here])];
     let worker = Worker { flows, shared: Bench::new(), terms, inbox, outbox, succession: None };
     let (done, outcome) = std::sync::mpsc::channel();
-    thread.run(&part, worker, move |finished| drop(done.send(finished)));
+    let told = move |finished: Result<_, _>| {
+        let _ = done.send(finished.map(drop));
+        Vec::new()
+    };
+    part.run(worker, told).expect("it is handed over");
     let outcome = outcome.recv_timeout(PATIENCE).expect("it is told");
     assert!(matches!(outcome, Err(EngineError::Panicked)));
     // One that is abandoned, and one that nobody has any more. Their sockets stay, and have more to tell.
@@ -97,4 +105,22 @@ fn what_ends_one_worker_ends_no_other() {
     assert!([Ended::Orphaned, Ended::AllOver].contains(&orphan.orphan().ended));
     complete(all);
     complete(vec![pings(&thread, STREAM)]);
+}
+
+#[test]
+fn what_a_worker_leaves_open_is_open_until_its_part_is_given_up() {
+    let thread = thread();
+    let (here, there) = pair(STREAM, &Settings::default());
+    let flow = vec![(Stream::new(0, 0, 1), vec![here])];
+    let abandoned = start_beside(&thread, terms(Wait::Sleep, STREAM), flow, Bench::new());
+    abandoned.remote.send(Command::Abandon);
+    assert_eq!(abandoned.finish().ended, Ended::Abandoned);
+    let mut byte = [0];
+    let heard = recv(&there, &mut byte, RecvFlags::DONTWAIT);
+    assert_eq!(heard.err(), Some(Errno::AGAIN), "nothing is sent, and nothing closed");
+    drop(abandoned);
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&there, PollFlags::IN)], Some(&patience)).expect("it can be waited for");
+    let heard = recv(&there, &mut byte, RecvFlags::DONTWAIT).map(|(_, count)| count);
+    assert_eq!(heard, Ok(0), "it is closed");
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::cmsg_space;
 use rustix::net::{
@@ -11,7 +11,7 @@ use rustix::net::{
     sockopt,
 };
 
-use super::Handed;
+use super::{Handed, Inside};
 use crate::{OsError, Socket, Waker};
 
 /// A few sockets are on their way at once: the system counts those of a user that are, and allows no more than a process may have open.
@@ -101,19 +101,29 @@ impl Link {
     }
 
     pub fn next(&self) -> Handed {
+        // Where it may wait there is something, or nothing comes any more.
+        self.received(RecvFlags::empty()).unwrap_or(Handed::Over)
+    }
+
+    pub fn next_if_there(&self) -> Option<Handed> {
+        self.received(RecvFlags::DONTWAIT)
+    }
+
+    fn received(&self, how: RecvFlags) -> Option<Handed> {
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut number = [0; size_of::<u32>()];
         let received = loop {
             let mut slices = [IoSliceMut::new(&mut number)];
-            match recvmsg(&self.0, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            match recvmsg(&self.0, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC | how) {
                 Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return Handed::Over,
+                Err(rustix::io::Errno::AGAIN) => return None,
+                Err(_) => return Some(Handed::Over),
                 Ok(received) => break received.bytes,
             }
         };
         let number_bytes = number.len();
-        match received {
+        Some(match received {
             0 => Handed::Over,
             bytes if bytes < number_bytes => Handed::Call,
             _ => {
@@ -124,7 +134,14 @@ impl Link {
                 });
                 all.next().map_or(Handed::Lost(number), |it| Handed::Socket(number, it.into()))
             }
-        }
+        })
+    }
+}
+
+/// Readable where something has come.
+impl AsFd for Inside {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.0.as_fd()
     }
 }
 

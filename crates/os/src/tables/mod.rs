@@ -125,6 +125,11 @@ impl Inside {
     pub fn next(&self) -> Handed {
         self.0.next()
     }
+
+    /// What has come already. Never waits; of what there is to wait for tells the descriptor.
+    pub fn next_if_there(&self) -> Option<Handed> {
+        self.0.next_if_there()
+    }
 }
 
 fn forget_those_that_have_ended() {

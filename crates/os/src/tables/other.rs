@@ -43,6 +43,10 @@ impl Link {
     pub fn next(&self) -> Handed {
         match self.0 {}
     }
+
+    pub fn next_if_there(&self) -> Option<Handed> {
+        match self.0 {}
+    }
 }
 
 impl Place {

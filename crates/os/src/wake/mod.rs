@@ -89,6 +89,19 @@ impl Waker {
         self.inner.raised.load(Ordering::Acquire)
     }
 
+    /// What has the descriptor that this one is heard by: itself, or that of a thread which serves many.
+    pub fn base(&self) -> &Self {
+        match &self.inner.signal {
+            Signal::Own(_) => self,
+            Signal::Shared { waker, .. } => waker.base(),
+        }
+    }
+
+    /// Whether both are heard by the same descriptor.
+    pub fn shares_descriptor(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.base().inner, &other.base().inner)
+    }
+
     /// Forgets all calls so far. Never blocks.
     pub fn drain(&self) {
         // The descriptor first: a call in between finds the flag still set and its message is read

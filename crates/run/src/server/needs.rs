@@ -36,8 +36,10 @@ pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
     group.flows + ahead.min(group.flows.max(AHEAD))
 }
 
-/// What a session has open that runs no test: its control connection, and one that is to take its place.
-pub(super) const FILES_OF_SESSION: u64 = 2;
+/// What a session has open that runs no test: its control connection. One that is to take its place is there for no longer than a turn of
+/// its session takes. Of those that sessions and tests leave, what guests do not have is for these; where the connections of more clients
+/// were lost at once, the rest wait in the kernel until the first are taken in.
+pub(super) const FILES_OF_SESSION: u64 = 1;
 
 /// What a worker has open beside its sockets.
 const FILES_OF_WORKER: u64 = 2;

@@ -86,6 +86,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             tested: None,
             expected: None,
             needs: Needs::default(),
+            runs_in_tables: false,
             held_bytes: 0,
             admits_later: false,
             lingering: Leftover::default(),
@@ -176,6 +177,8 @@ struct ServerEnd<'server> {
     expected: Option<Credentials>,
     /// Those of its test.
     needs: Needs,
+    /// Whether the sockets of its flows are in other tables of descriptors than that of all threads, once they run.
+    runs_in_tables: bool,
     /// What it has of messages.
     held_bytes: u64,
     /// Whether sockets may come while the test runs.
@@ -249,6 +252,7 @@ impl ServerEnd<'_> {
             self.keep(Needs::default());
             return Err(error);
         }
+        self.runs_in_tables = running.is_run_in_tables();
         Ok(())
     }
 
@@ -317,6 +321,11 @@ impl End for ServerEnd<'_> {
         // Whoever presents the token from now on comes too late, unless sockets may still come.
         if !self.admits_later {
             self.forget();
+        }
+        if self.runs_in_tables {
+            let Needs { files, files_elsewhere, .. } = self.needs;
+            let files_elsewhere = files_elsewhere + files;
+            self.keep(Needs { files: 0, files_elsewhere, ..self.needs });
         }
     }
 

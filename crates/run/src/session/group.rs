@@ -10,6 +10,7 @@ use std::ops::Range;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
+use pathscope_engines::Part;
 use pathscope_flow::{Event, Group, Transport};
 use pathscope_modes::flows::AtEnd;
 use pathscope_modes::groups::Test;
@@ -42,12 +43,14 @@ pub(crate) struct GroupState {
     role: Role,
     pub placement: Placement,
     /// As long as the flows may run.
-    pub held: Held,
+    _held: Held,
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of flows whose workers are over, in order, kept until it is this end's turn to close.
     pub returned: Vec<(FlowId, Socket)>,
     /// Who holds the sockets of its flows, where one table of descriptors has no room for them.
     pub holders: Option<Holders>,
+    /// The part that its worker has of a thread which runs those of other tests, too.
+    pub part: Option<Part>,
     /// Those of lanes that roam, before the test starts.
     pub lanes: BTreeMap<Lane, FlowSocket>,
     /// At the client: what keeps the paths of a flow that roams.
@@ -103,10 +106,11 @@ impl GroupState {
             job,
             role,
             placement,
-            held,
+            _held: held,
             sockets: Vec::new(),
             returned: Vec::new(),
             holders: None,
+            part: None,
             lanes: BTreeMap::new(),
             paths: None,
             accumulator: Some(accumulator),

@@ -13,7 +13,7 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, FlowErrorKind, SocketFacts, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_core::tcp_look::TcpLook;
-use pathscope_engines::{Command, LaneChange};
+use pathscope_engines::{Command, LaneChange, Part};
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::end::EndedConnections;
@@ -61,12 +61,13 @@ const SENDERS_TOLD: usize = 8;
 pub(crate) struct Leftover {
     sockets: Vec<Socket>,
     holders: Vec<Holders>,
+    parts: Vec<Part>,
 }
 
 impl Leftover {
     /// Closes all of it before this returns.
     pub fn close(self) {
-        drop(self.sockets);
+        drop((self.sockets, self.parts));
         self.holders.into_iter().for_each(Holders::close);
     }
 
@@ -211,6 +212,13 @@ impl RunningTest {
         self.groups.iter().map(|state| state.entrances.present()).sum()
     }
 
+    /// Whether all sockets of its flows that run are in tables of descriptors of those who run them beside others'.
+    pub fn is_run_in_tables(&self) -> bool {
+        let in_table =
+            |state: &GroupState| state.part.as_ref().is_some_and(|it| it.thread().has_table());
+        self.groups.iter().all(in_table)
+    }
+
     /// The group of this number.
     pub fn group(&self, group: GroupId) -> Option<&GroupState> {
         self.groups.get(usize::from(group.0))
@@ -232,11 +240,13 @@ impl RunningTest {
         for state in self.groups {
             leftover.sockets.extend(state.returned.into_iter().map(|(_, socket)| socket));
             leftover.holders.extend(state.holders);
+            leftover.parts.extend(state.part);
         }
         leftover
     }
 
-    /// Where there are more connections than one table of descriptors has room for: starts those who hold them.
+    /// Where there are more connections than one table of descriptors has room for: starts those who hold them. Where others' threads run
+    /// its flows: finds one.
     pub fn hold(&mut self, inbox: &Inbox) -> Result<(), RunError> {
         self.groups.iter_mut().try_for_each(|state| state.hold(inbox))
     }
@@ -308,8 +318,8 @@ impl RunningTest {
             }
             told.extend(begins);
             let (group, placement) = (state.group, &state.placement);
-            let shared = state.held.shared.as_deref();
-            if shared.is_some() {
+            let part = state.part.as_ref();
+            if part.is_some() {
                 let text = "the server has more tests than threads: one ran these flows and those of others, which may have \
                             delayed them";
                 self.early.caveats.push(Caveat::new(RunCaveat::ThreadShared, text));
@@ -319,7 +329,7 @@ impl RunningTest {
             let ready = ReadyGroup {
                 group,
                 placement,
-                shared,
+                part,
                 holders,
                 ledger,
                 entrances,

@@ -4,5 +4,5 @@
 pub(crate) mod entrances;
 pub(crate) mod placement;
 pub(crate) mod shares;
-mod sharing;
+pub(crate) mod sharing;
 pub(crate) mod worker;

@@ -4,19 +4,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
-use pathscope_engines::{EngineKind, SharedThread, registry};
+use pathscope_engines::{EngineKind, registry};
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::{cpus, limits};
 
 use crate::error::RunError;
-use crate::workers::sharing;
 
 /// Threads of this process that spin, or are about to. More of them than processors would measure each
 /// other, and a stranger could use a server up.
@@ -42,8 +40,6 @@ const ALONE_PER_CPU: usize = 4;
 pub(crate) struct Held {
     /// What it has of the places of this process: for further workers, for threads that spin, and for a thread to itself.
     _places: [Option<Places>; 3],
-    /// The thread that runs its flows beside those of other tests.
-    pub shared: Option<Arc<SharedThread>>,
 }
 
 /// Some of the places that this process has for its threads, given back when dropped.
@@ -118,8 +114,7 @@ pub(crate) fn of(
         let most = ALONE_PER_CPU * cpus::allowed().len().max(1);
         let alone = Places::claim(&ALONE, 1, most);
         if alone.is_none() {
-            let shared = Some(sharing::thread()?);
-            return Ok((beside_others(asks), Held { shared, ..Held::default() }));
+            return Ok((beside_others(asks), Held::default()));
         }
         alone
     } else {
@@ -133,7 +128,7 @@ pub(crate) fn of(
     let mut placement = settled(&suits, asks, cpus.min(flows as usize).max(1))?;
     placement.substitutions.extend(fewer);
     let spinning = claim_spinning(&mut placement, (asks.wait, suits.spun_share), means)?;
-    Ok((placement, Held { _places: [places, spinning, alone], shared: None }))
+    Ok((placement, Held { _places: [places, spinning, alone] }))
 }
 
 /// Whether a thread may run flows of this plan beside those of other tests: they are light, and nothing was asked for that

@@ -1,31 +1,29 @@
 //! Threads of this process that run flows of many tests at a server: those of light tests, where there are more of them than threads
 //! that each could have for itself. Which tests those are is `placement`'s.
+//!
+//! Each is of one thread that holds sessions, and runs flows of those alone: what it uses of what that one has open is what wakes it.
 
 use std::sync::{Arc, Mutex, Weak};
 
-use pathscope_engines::SharedThread;
-use pathscope_os::cpus;
+use pathscope_engines::{Part, SharedThread};
+use pathscope_os::Waker;
 
 use crate::error::RunError;
-use crate::threads::{self, lock};
+use crate::threads::lock;
 
-/// So many there are at the most: they have little to do, and are among the eight that a server has of its own.
-const MOST: usize = 2;
+/// Those that there are, and what wakes who holds their sessions. Each ends with the last test that has a part of it.
+static THREADS: Mutex<Vec<(Waker, Weak<SharedThread>)>> = Mutex::new(Vec::new());
 
-/// Those that there are. Each ends with the last test that has a part of it.
-static THREADS: Mutex<Vec<Weak<SharedThread>>> = Mutex::new(Vec::new());
-
-/// A thread for one more test: the one that the fewest have a part of, or another as long as there are processors for it.
-pub(super) fn thread() -> Result<Arc<SharedThread>, RunError> {
+/// A part for one more test of a session that is woken so.
+pub(crate) fn part(session: &Waker) -> Result<Part, RunError> {
     let mut threads = lock(&THREADS);
-    threads.retain(|thread| thread.strong_count() > 0);
-    let least = threads.iter().filter_map(Weak::upgrade).min_by_key(Arc::strong_count);
-    if let Some(thread) = least.filter(|_| threads.len() >= cpus::allowed().len().clamp(1, MOST)) {
-        return Ok(thread);
+    threads.retain(|(_, thread)| thread.strong_count() > 0);
+    let mut those = threads.iter().filter(|(waker, _)| waker.shares_descriptor(session));
+    if let Some(thread) = those.find_map(|(_, thread)| thread.upgrade()) {
+        return Ok(thread.part());
     }
-    let (thread, own) = SharedThread::new()?;
-    threads::spawn("flows-of-many", move || own.run())?;
-    let thread = Arc::new(thread);
-    threads.push(Arc::downgrade(&thread));
-    Ok(thread)
+    let waker = session.base().clone();
+    let thread = Arc::new(SharedThread::start("flows-of-many", vec![waker.clone()])?);
+    threads.push((waker, Arc::downgrade(&thread)));
+    Ok(thread.part())
 }

@@ -16,8 +16,8 @@ use pathscope_core::quantity::Period;
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{
     EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice, Outbox,
-    Remote, SharedThread, Sockets, Succession as EngineSuccession, Successor, Terms, Worker,
-    registry, room_bytes, worker_inbox, worker_inbox_of,
+    Part, Remote, Sockets, Succession as EngineSuccession, Successor, Terms, Worker, registry,
+    room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
@@ -85,8 +85,8 @@ pub(crate) fn receive_room(plan: &dyn Mode) -> usize {
 pub(crate) struct ReadyGroup<'a> {
     pub group: Group,
     pub placement: &'a Placement,
-    /// The thread that runs its one worker beside those of other tests, if one does.
-    pub shared: Option<&'a SharedThread>,
+    /// The part that its one worker has of a thread which runs those of other tests, too.
+    pub part: Option<&'a Part>,
     /// The threads that hold the sockets of its flows and run each worker, where one table has no room for them.
     pub holders: Option<&'a Holders>,
     /// Where its flows are written down as they end, where they are replaced.
@@ -126,10 +126,10 @@ impl<M: InDocuments> NewWorker<'_, M> {
         mut self,
         samples: Option<Samples<M>>,
     ) -> Result<RunningWorker, RunError> {
-        let part = self.ready.shared.map(|thread| (thread, thread.part()));
+        let part = self.ready.part;
         let held = self.ready.holders.and_then(|holders| holders.commands(&self.flows));
-        let (remote, commands) = match (&part, held) {
-            (Some((_, part)), _) => worker_inbox_of(part.waker.clone()),
+        let (remote, commands) = match (part, held) {
+            (Some(part), _) => worker_inbox_of(part.waker.clone()),
             (None, Some(commands)) => commands,
             (None, None) => worker_inbox()?,
         };
@@ -153,11 +153,17 @@ impl<M: InDocuments> NewWorker<'_, M> {
             inbox.post(SessionMessage::WorkerOver { group, worker: number, outcome });
         };
         // A bug of ours must not leave the session waiting for a worker that is no more.
-        if let Some((thread, part)) = part {
-            thread.run(&part, worker, move |finished| {
+        if let Some(part) = part {
+            part.run(worker, move |finished| {
                 let outcome = || finished.map(outcome_of);
-                tell(catch_unwind(AssertUnwindSafe(outcome)).unwrap_or(Err(EngineError::Panicked)));
-            });
+                let mut outcome =
+                    catch_unwind(AssertUnwindSafe(outcome)).unwrap_or(Err(EngineError::Panicked));
+                // They stay where they are open.
+                let kept = outcome.as_mut().map(|outcome| std::mem::take(&mut outcome.sockets));
+                let kept = kept.unwrap_or_default();
+                tell(outcome);
+                kept
+            })?;
         } else if let Some(holders) = ready.holders {
             let (all, for_flows, together) = (flows.clone(), ours.clone(), together.clone());
             holders.run(&flows, move |holding| {

@@ -19,6 +19,7 @@ use crate::messages::inbox::{FlowSocket, Inbox};
 use crate::messages::outcome;
 use crate::records::journal::{ASKED, Beginner};
 use crate::workers::shares::shares;
+use crate::workers::sharing;
 use crate::workers::worker::Tells;
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
@@ -38,8 +39,11 @@ pub(crate) struct Opened {
 }
 
 impl GroupState {
-    /// Starts those who hold the sockets of its flows, where one table has no room for them.
+    /// Starts those who hold the sockets of its flows, where one table has no room for them, and finds who runs them beside others'.
     pub fn hold(&mut self, inbox: &Inbox) -> Result<(), RunError> {
+        if self.placement.is_shared {
+            self.part = Some(sharing::part(&inbox.waker)?);
+        }
         if self.placement.has_tables {
             let first = self.group.first.0;
             let shares = shares(self.group.flows, self.placement.workers);
@@ -73,6 +77,7 @@ impl GroupState {
             told.and_then(send_state)
         };
         states.extend(held.flat_map(|holders| holders.ask(ask)));
+        states.extend(self.part.iter().flat_map(|part| part.ask(ask)));
         states
     }
 
@@ -86,6 +91,7 @@ impl GroupState {
         let mut again: Vec<_> =
             self.kept().filter_map(|(flow, socket)| ask(*flow, socket)).collect();
         again.extend(self.holders.iter().flat_map(|holders| holders.ask(ask)));
+        again.extend(self.part.iter().flat_map(|part| part.ask(ask)));
         again
     }
 
