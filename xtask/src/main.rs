@@ -24,6 +24,7 @@ mod modules;
 mod purity;
 mod rooms;
 mod schema;
+mod sessions;
 mod settings;
 mod source;
 mod tidy;

@@ -5,7 +5,7 @@
 //! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
 //! tool cannot be told to do, it is not compared in. No number here says anything about a network.
 //! Beside that stand how punctual the lab's relay is, what a report of very many samples takes and, where it is asked for, what very many
-//! connections take, which are no comparisons.
+//! connections or sessions take, which are no comparisons.
 
 mod bare;
 mod case;
@@ -25,13 +25,18 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use crate::console::say;
+use crate::sessions::{self, Sessions};
 pub use bare::{Loop, run as play};
 use case::Case;
 use conditions::Conditions;
 use contenders::Contender;
 use ends::Run;
 use report::Comparison;
+use scale::Scale;
 use statistics::RatioSummary;
+
+/// A case of sessions lasts so long at the least: each has a few pings then.
+const LEAST_SECONDS: u32 = 10;
 
 /// Pairs from which a claim may be made.
 const PAIRS_FOR_A_CLAIM: usize = 15;
@@ -40,7 +45,7 @@ const PAIRS_FOR_A_CLAIM: usize = 15;
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
     /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`, `report`;
-    /// `scale` only where it is named so
+    /// `scale` and `sessions` only where they are named so
     #[arg(long)]
     case: Option<String>,
     /// Only these opponents
@@ -74,6 +79,9 @@ pub struct Arguments {
     /// Connections of the case `scale`
     #[arg(long, default_value_t = 1_000_000)]
     connections: u64,
+    /// Clients of the case `sessions`
+    #[arg(long, default_value_t = 10_000)]
+    sessions: u64,
     /// Write the figures, those of single runs too, as JSON to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -132,23 +140,44 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             }
         }
     }
-    let mut scaled = None;
-    // It takes most of a machine's memory: nobody is to meet it by chance.
-    if arguments.case.as_deref() == Some(scale::NAME) {
-        match scale::run(&conditions, arguments.connections) {
+    let (scaled, sessions) = large(root, arguments, &conditions, &mut complete)?;
+    if let Some(path) = &arguments.json {
+        let readings = (relay.as_slice(), readings.as_slice());
+        let json = report::json(&comparisons, readings, (scaled.as_ref(), &sessions), &conditions)?;
+        std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
+    }
+    Ok(complete)
+}
+
+/// What takes most of a machine, and so only where it is named: nobody is to meet it by chance.
+fn large(
+    root: &Path,
+    arguments: &Arguments,
+    conditions: &Conditions,
+    complete: &mut bool,
+) -> Result<(Option<Scale>, Vec<Sessions>)> {
+    let (mut scaled, mut all) = (None, Vec::new());
+    let named = arguments.case.as_deref();
+    if named == Some(scale::NAME) {
+        match scale::run(conditions, arguments.connections) {
             Ok(scale) => scaled = Some(scale),
             Err(error) => {
-                complete = false;
+                *complete = false;
                 say(format_args!("{}: failed to {error:#}", scale::NAME))?;
             }
         }
     }
-    if let Some(path) = &arguments.json {
-        let readings = (relay.as_slice(), readings.as_slice(), scaled.as_ref());
-        let json = report::json(&comparisons, readings, &conditions)?;
-        std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
+    if named == Some(sessions::NAME) {
+        let (count, seconds) = (arguments.sessions, arguments.seconds.max(LEAST_SECONDS));
+        match sessions::run(root, &conditions.pathscope, count, seconds) {
+            Ok(sessions) => all = sessions,
+            Err(error) => {
+                *complete = false;
+                say(format_args!("{}: failed to {error:#}", sessions::NAME))?;
+            }
+        }
     }
-    Ok(complete)
+    Ok((scaled, all))
 }
 
 /// Which case is run against whom; the subject is its own first opponent, which tells the noise.

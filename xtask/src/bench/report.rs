@@ -12,6 +12,7 @@ use super::reading::Reading;
 use super::relay::Repetition;
 use super::scale::Scale;
 use super::statistics::{RatioSummary, median};
+use crate::sessions::Sessions;
 
 /// One case, one opponent, all pairs.
 #[derive(Debug)]
@@ -189,10 +190,11 @@ fn cpu_in_words(nanoseconds: Option<f64>) -> String {
 /// Everything as JSON.
 pub fn json(
     comparisons: &[Comparison],
-    (relay, readings, scale): (&[Repetition], &[Reading], Option<&Scale>),
+    (relay, readings): (&[Repetition], &[Reading]),
+    (scale, sessions): (Option<&Scale>, &[Sessions]),
     conditions: &Conditions,
 ) -> Result<String> {
     let comparisons: Vec<Value> = comparisons.iter().map(Comparison::json).collect();
-    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay, "readings": readings, "scale": scale });
+    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay, "readings": readings, "scale": scale, "sessions": sessions });
     serde_json::to_string_pretty(&all).context("write the comparisons as JSON")
 }

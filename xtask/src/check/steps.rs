@@ -62,6 +62,7 @@ pub const STEPS: &[Step] = &[
         "changed recordings of sessions break neither end, in 30 s of them",
         mutations,
     ),
+    Step::new("sessions", "500 clients at once of one server are all served", sessions),
 ];
 
 fn format(root: &Path) -> Result<Outcome> {
@@ -122,6 +123,10 @@ fn doc(root: &Path) -> Result<Outcome> {
 fn mutations(root: &Path) -> Result<Outcome> {
     let (told, in_order) = attack::mutations_for_the_check(root)?;
     Ok(if in_order { Outcome::Passed } else { Outcome::failed(&format!("hold: {told}")) })
+}
+
+fn sessions(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(crate::sessions::for_the_check(root)?))
 }
 
 fn run_cargo(root: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Result<Outcome> {
