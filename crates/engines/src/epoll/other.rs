@@ -31,11 +31,16 @@ pub struct Part {
 
 impl SharedThread {
     /// There is none.
-    pub fn start(_name: &str, _kept: Vec<Waker>) -> Result<Self, OsError> {
+    pub fn start(_name: &str, _told: Waker) -> Result<Self, OsError> {
         Err(OsError::Unsupported {
             what: "running flows of many on one thread",
             why: "only Linux has epoll",
         })
+    }
+
+    /// Whether what its workers tell is heard by whom this wakes.
+    pub const fn wakes(&self, _session: &Waker) -> bool {
+        match self.0 {}
     }
 
     /// Whether it has a table of descriptors to itself.

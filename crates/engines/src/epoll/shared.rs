@@ -36,6 +36,8 @@ pub struct SharedThread {
     /// Taken when nothing comes any more.
     sender: Option<Sender<Word>>,
     wakers: Wakers,
+    /// Who hears what its workers tell.
+    told: Waker,
     /// The key of the next worker.
     next: AtomicU64,
     /// Its table of descriptors, where it has one to itself.
@@ -94,10 +96,10 @@ impl fmt::Debug for Part {
 }
 
 impl SharedThread {
-    /// Starts one. Of what is open elsewhere it uses these wakers alone: what its workers tell has to be told by them.
-    pub fn start(name: &str, mut kept: Vec<Waker>) -> Result<Self, OsError> {
+    /// Starts one. Of what is open elsewhere it uses this waker alone: what its workers tell has to be told by it.
+    pub fn start(name: &str, told: Waker) -> Result<Self, OsError> {
         let wakers = Wakers::new()?;
-        kept.push(wakers.thread().clone());
+        let kept = vec![told.clone(), wakers.thread().clone()];
         let new = || {
             let ((sender, receiver), (ready, is_ready)) = (channel(), channel());
             (sender, is_ready, Loop { wakers: wakers.clone(), receiver, ready })
@@ -113,7 +115,12 @@ impl SharedThread {
         }
         // It says so in either case, unless it panics.
         is_ready.recv().unwrap_or(Ok(()))?;
-        Ok(Self { sender: Some(sender), wakers, next: AtomicU64::new(0), table })
+        Ok(Self { sender: Some(sender), wakers, told, next: AtomicU64::new(0), table })
+    }
+
+    /// Whether what its workers tell is heard by whom this wakes.
+    pub fn wakes(&self, session: &Waker) -> bool {
+        self.told.shares_descriptor(session)
     }
 
     /// Whether sockets of its workers take no place in the table of descriptors that all threads share.

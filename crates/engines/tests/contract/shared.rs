@@ -7,6 +7,7 @@ use pathscope_engines::{
     Command, Ended, EngineError, Outbox, SharedThread, Worker, worker_inbox_of,
 };
 use pathscope_flow::{Event, Transport};
+use pathscope_os::Waker;
 use pathscope_os::sockets::Settings;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,7 +20,7 @@ const STREAM: Transport = Transport::Stream;
 const DATAGRAM: Transport = Transport::Datagram;
 
 fn thread() -> Arc<SharedThread> {
-    Arc::new(SharedThread::start("of-many", Vec::new()).expect("a thread"))
+    Arc::new(SharedThread::start("of-many", Waker::new().expect("a waker")).expect("a thread"))
 }
 
 /// Workers of two ends that ping each other on one thread.

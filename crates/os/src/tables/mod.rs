@@ -50,9 +50,12 @@ pub enum Handed {
     Over,
 }
 
-/// Threads that have been told to end. Whoever drops the last waker closes it in his own table alone: so what is opened outside is held
-/// until they have ended.
-static ENDING: Mutex<Vec<(JoinHandle<()>, Vec<Waker>)>> = Mutex::new(Vec::new());
+/// A thread that has been told to end, and what it used. Whoever drops the last waker closes it in his own table alone: so what is
+/// opened outside is held until it has ended.
+type Ending = (JoinHandle<()>, Vec<Waker>);
+
+/// Those of them for which no other thread could be started that waits for them.
+static ENDING: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
 
 impl Table {
     /// Starts a thread that leaves the table of this one, and keeps of what is open these wakers alone. Fails where the system does not
@@ -114,9 +117,22 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         self.link = None;
-        let kept = std::mem::take(&mut self.kept);
-        let mut ending = ENDING.lock().unwrap_or_else(PoisonError::into_inner);
-        ending.extend(self.thread.take().map(|thread| (thread, kept)));
+        let Some(thread) = self.thread.take() else { return };
+        let ending = (thread, std::mem::take(&mut self.kept));
+        // Nobody waits for it here, where it may have work yet.
+        let (give, given) = channel::<Ending>();
+        let wait = move || {
+            let Ok((thread, kept)) = given.recv() else { return };
+            // Where it has panicked it has ended as well.
+            let _ = thread.join();
+            drop(kept);
+        };
+        if Builder::new().name("table-end".to_owned()).spawn(wait).is_ok() {
+            // Whoever was started receives it.
+            let _ = give.send(ending);
+        } else {
+            ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(ending);
+        }
     }
 }
 

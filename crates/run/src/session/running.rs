@@ -65,7 +65,7 @@ pub(crate) struct Leftover {
 }
 
 impl Leftover {
-    /// Closes all of it before this returns.
+    /// Closes all of it: before this returns, but for what is in the table of a thread that has others' as well.
     pub fn close(self) {
         drop((self.sockets, self.parts));
         self.holders.into_iter().for_each(Holders::close);

@@ -11,19 +11,18 @@ use pathscope_os::Waker;
 use crate::error::RunError;
 use crate::threads::lock;
 
-/// Those that there are, and what wakes who holds their sessions. Each ends with the last test that has a part of it.
-static THREADS: Mutex<Vec<(Waker, Weak<SharedThread>)>> = Mutex::new(Vec::new());
+/// Those that there are. Each ends with the last test that has a part of it.
+static THREADS: Mutex<Vec<Weak<SharedThread>>> = Mutex::new(Vec::new());
 
 /// A part for one more test of a session that is woken so.
 pub(crate) fn part(session: &Waker) -> Result<Part, RunError> {
     let mut threads = lock(&THREADS);
-    threads.retain(|(_, thread)| thread.strong_count() > 0);
-    let mut those = threads.iter().filter(|(waker, _)| waker.shares_descriptor(session));
-    if let Some(thread) = those.find_map(|(_, thread)| thread.upgrade()) {
+    threads.retain(|thread| thread.strong_count() > 0);
+    let mut running = threads.iter().filter_map(Weak::upgrade);
+    if let Some(thread) = running.find(|thread| thread.wakes(session)) {
         return Ok(thread.part());
     }
-    let waker = session.base().clone();
-    let thread = Arc::new(SharedThread::start("flows-of-many", vec![waker.clone()])?);
-    threads.push((waker, Arc::downgrade(&thread)));
+    let thread = Arc::new(SharedThread::start("flows-of-many", session.base().clone())?);
+    threads.push(Arc::downgrade(&thread));
     Ok(thread.part())
 }
