@@ -119,9 +119,11 @@ fn its_clients_over_tcp_count_what_our_server_counts() {
             let [sent, received] = ["sum_sent", "sum_received"].map(|sum| of(&end, sum, "bytes"));
             let is_counted = !words.contains(&"-t");
             if words.contains(&"-R") {
-                assert!(received > 0 && received <= sent, "{words:?}: {end}");
-                // Our server sends so much, and no more.
-                assert!(!is_counted || (sent, received) == (ALL, ALL), "{words:?}: {end}");
+                assert!(received <= sent, "{words:?}: {end}");
+                // Our server sends so much, and no more. Of blocks the client counts each read as one, also of a part, and may end before
+                // the last of them has come; of a time it may see nothing on a busy machine.
+                assert!(!is_counted || sent == ALL, "{words:?}: {end}");
+                assert!(!words.contains(&"-n") || received == ALL, "{words:?}: {end}");
                 continue;
             }
             // It reads on to the end of what the client says that it sent, which since 3.16 leaves out the blocks that it was in.

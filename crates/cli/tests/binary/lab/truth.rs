@@ -69,7 +69,9 @@ fn every_lost_and_every_doubled_ping_is_found_and_no_other() {
     let Both { ran, near, far, there, back } = ping(&stand, "loss=none", "loss=none dup=5%");
     let doubled = pings(back.duplicated, 32);
     assert!(doubled > 0, "{}", ran.said());
-    assert_eq!((near.received, near.lost), (near.sent, 0));
+    // An echo that comes after its time, on a busy machine, is known as that.
+    let came = (near.received + near.late, near.lost);
+    assert_eq!(came, (near.sent, near.late), "{near:?}: {}", ran.said());
     assert_eq!(
         (pings(there.delivered, 64), far.received, far.sent),
         (near.sent, near.sent, near.sent)
