@@ -134,11 +134,29 @@ fn move_bytes(
         }
     }
     outgoing.into_iter().try_for_each(|sender| sender.join().map_err(|_| lost())?)?;
-    let mut bits_a_second = 0.0;
+    let mut all = Vec::with_capacity(incoming.len());
     for receiver in incoming {
-        bits_a_second += receiver.join().map_err(|_| lost())??;
+        all.push(receiver.join().map_err(|_| lost())??);
     }
-    say(json!({ "receive_bps": bits_a_second }))
+    say(json!({ "receive_bps": rate_bps(&all) }))
+}
+
+/// What one connection received: bytes after its first receive, which was then, until the last.
+#[derive(Clone, Copy, Debug)]
+struct Received {
+    bytes: u64,
+    from: Instant,
+    until: Instant,
+}
+
+/// What all connections received a second, in bits, from the first receive of any to the last of any. Rates of their own times would not
+/// add up: of very many each has a short time, and not the same.
+fn rate_bps(all: &[Received]) -> f64 {
+    let from = all.iter().map(|one| one.from).min();
+    let until = all.iter().map(|one| one.until).max();
+    let bytes: u64 = all.iter().map(|one| one.bytes).sum();
+    let time = from.zip(until).map_or(Duration::ZERO, |(from, until)| until - from);
+    if time.is_zero() { 0.0 } else { bytes as f64 * 8.0 / time.as_secs_f64() }
 }
 
 /// What processors compare of two addresses to see whether a load waits for a store. Copies whose source
@@ -172,8 +190,8 @@ fn send_checked(mut stream: TcpStream, write_bytes: usize, seconds: u64) -> Resu
     stream.shutdown(Shutdown::Write).context("end a connection")
 }
 
-/// Bits a second from the first receive to the last, the first one's bytes left out.
-fn receive(mut stream: TcpStream, read_bytes: usize, checked: bool) -> Result<f64> {
+/// Receives until the other end has sent all.
+fn receive(mut stream: TcpStream, read_bytes: usize, checked: bool) -> Result<Received> {
     let mut buffer = vec![0; read_bytes + 2 * PAGE];
     let base = buffer.as_ptr().align_offset(PAGE);
     let table = checked.then(|| Table::new(0));
@@ -183,7 +201,7 @@ fn receive(mut stream: TcpStream, read_bytes: usize, checked: bool) -> Result<f6
         checked::read(&mut stream, room, bytes, table.as_ref()).context("receive")
     };
     let first = room(0)? as u64;
-    let start = now();
+    let from = now();
     let mut bytes = first;
     loop {
         match room(bytes)? {
@@ -191,7 +209,7 @@ fn receive(mut stream: TcpStream, read_bytes: usize, checked: bool) -> Result<f6
             some => bytes += some as u64,
         }
     }
-    Ok((bytes - first) as f64 * 8.0 / start.elapsed().as_secs_f64())
+    Ok(Received { bytes: bytes - first, from, until: now() })
 }
 
 /// A socket that carries pings, whichever the protocol.
@@ -309,4 +327,20 @@ fn receive_ping(wire: &mut impl Wire, ping: &mut [u8]) -> Result<bool> {
 #[expect(clippy::disallowed_methods, reason = "a loop of its own, outside of the instrument")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_that_take_turns_are_as_fast_as_one() {
+        let start = now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let one = |from, until| Received { bytes: 1_000, from: at(from), until: at(until) };
+        assert!((rate_bps(&[one(0, 4)]) - 2_000.0).abs() < 1e-6);
+        assert!((rate_bps(&[one(0, 1), one(1, 2), one(2, 3), one(3, 4)]) - 8_000.0).abs() < 1e-6);
+        assert!((rate_bps(&[one(0, 4), one(0, 4)]) - 4_000.0).abs() < 1e-6);
+        assert!(rate_bps(&[]).abs() < 1e-6 && rate_bps(&[one(1, 1)]).abs() < 1e-6);
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -78,10 +79,23 @@ fn cpu_share(measure: Measure, figure: f64, cpu_ns: u64, conditions: &Conditions
     (measure == Measure::GoodputBps && gigabytes > 0.0).then(|| cpu_ns as f64 / gigabytes)
 }
 
-/// A port that nobody has right now, nor the one after it.
+/// Ports of servers, two for each run: below those that Linux takes for clients, which stay in `TIME_WAIT` by the thousand after a run
+/// over many connections. A tool that does not say that it may take such a port could not listen there.
+const PORTS: std::ops::Range<u16> = 20_000..28_000;
+
+/// A port that nobody has right now, nor the one after it. No two runs of a process have the same.
 pub(super) fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("find a free port")?;
-    Ok(listener.local_addr().context("find a free port")?.port().min(u16::MAX - 1))
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let pairs = u32::from(PORTS.end - PORTS.start) / 2;
+    let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    for _ in 0..pairs {
+        let pair = (std::process::id() + TAKEN.fetch_add(1, Ordering::Relaxed)) % pairs;
+        let port = PORTS.start + 2 * pair as u16;
+        if is_free(port) && is_free(port + 1) {
+            return Ok(port);
+        }
+    }
+    bail!("find two free ports from {} to {}", PORTS.start, PORTS.end)
 }
 
 /// One process. Ends with the value.
@@ -243,6 +257,13 @@ mod tests {
         let status = "Name:\ta\nVmPeak:\t  9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 7 kB\n";
         assert_eq!(resident_bytes(status), Some(1_234 * 1_024));
         assert_eq!(resident_bytes("Name:\ta\nState:\tZ (zombie)\n"), None);
+    }
+
+    #[test]
+    fn no_two_runs_have_the_same_ports_and_no_client_has_them() {
+        let (one, other) = (free_port().expect("some"), free_port().expect("some"));
+        assert!(one.abs_diff(other) >= 2, "{one} and {other}");
+        assert!(PORTS.contains(&one) && PORTS.contains(&(other + 1)));
     }
 
     #[test]
