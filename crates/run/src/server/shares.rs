@@ -37,8 +37,8 @@ impl Waiting {
     }
 }
 
-/// Threads that tests of strangers may have by default beside their further workers: with those, and eight of its own, a server
-/// has 64 on two processors.
+/// Threads that tests of strangers may have by default beside their further workers: with those, and nine of its own, a server
+/// has 65 on two processors.
 const TEST_THREADS: u64 = 48;
 
 /// How many threads the tests of clients on other machines may have.
