@@ -175,7 +175,9 @@ impl WayIn {
             return Err((socket, arrival));
         }
         let ends = [socket.local_addr().ok(), Some(remote)];
-        hall.place((flow, ends), socket, arrival, Some(preface()));
+        if let Some(entrance) = hall.place((flow, ends), socket, arrival, Some(preface())) {
+            entrance.has_left = true;
+        }
         Ok(())
     }
 
@@ -249,7 +251,7 @@ impl Hall {
         socket: Socket,
         arrival: Arrival,
         preface: Option<Box<dyn Preface>>,
-    ) -> Option<&Entrance> {
+    ) -> Option<&mut Entrance> {
         let entrance = self.open.iter_mut().min_by_key(|entrance| entrance.present())?;
         self.ledger.begin(flow, ends, arrival);
         if self.watches {
@@ -258,7 +260,6 @@ impl Hall {
         entrance.present.fetch_add(1, Ordering::Relaxed);
         (entrance.take_in)(flow, socket, preface);
         entrance.remote.leave(Command::Admit);
-        entrance.has_left = true;
         for event in self.ahead.came(flow) {
             entrance.remote.leave(Command::Tell { flow: Some(flow), event });
         }
