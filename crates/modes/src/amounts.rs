@@ -47,6 +47,15 @@ impl Amounts {
         self
     }
 
+    /// Of a session that was lost before the other end had said what it received: none has ended well.
+    #[must_use]
+    pub fn unconfirmed(mut self) -> Self {
+        let completed = std::mem::take(&mut self.ended.completed);
+        self.ended.failed += completed;
+        self.ended.network += completed;
+        self
+    }
+
     /// With how flows ended by the word of the other end, where that knows of more that failed, or of as many and of what: of a flow
     /// that comes damaged the end that sends hears no more than that it was broken off. Those of which this end knows nothing, since they
     /// were not made or were refused, are no flows of its.

@@ -280,7 +280,10 @@ impl End for ServerEnd<'_> {
             return Err(error);
         }
         let RunningTest { test, groups, sockets: (credentials, _), .. } = &*running;
-        self.account.test_begins(test.plan.name());
+        // Of connections that are replaced the server says on each what it counts; in band nobody says anything beside.
+        let is_confirmed = self.control == Control::Connection
+            && !test.groups().iter().any(|group| group.replaces());
+        self.account.test_begins(test.plan.name(), is_confirmed);
         let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
         let follow = groups.iter().find(|state| state.group.replaces());
         let way_in = follow.map(|state| (state.group.id, state.entrances.way_in()));

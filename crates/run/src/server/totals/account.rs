@@ -37,6 +37,8 @@ pub(in crate::server) enum Ended {
 #[derive(Debug)]
 struct Test {
     mode: &'static str,
+    /// Whether its connections have ended well only once the other end has said so.
+    is_confirmed: bool,
     here: Option<BTreeMap<&'static str, Amounts>>,
     there: BTreeMap<&'static str, Amounts>,
 }
@@ -52,11 +54,12 @@ impl Account {
         Self { totals, peer, number, has_run: false, test: None, ended: Ended::Badly }
     }
 
-    /// Its test begins, which is one of this mode.
-    pub fn test_begins(&mut self, mode: &'static str) {
+    /// Its test begins, which is one of this mode; `is_confirmed`: its connections have ended well only once the other end has said
+    /// so.
+    pub fn test_begins(&mut self, mode: &'static str, is_confirmed: bool) {
         self.test_over();
         self.has_run = true;
-        self.test = Some(Test { mode, here: None, there: BTreeMap::new() });
+        self.test = Some(Test { mode, is_confirmed, here: None, there: BTreeMap::new() });
         let so_far = BTreeMap::from([(mode, Amounts::default())]);
         let running = Running { peer: self.peer, mode, so_far };
         lock(&self.totals.state).running.insert(self.number, running);
@@ -83,13 +86,20 @@ impl Account {
 
     /// It is over: what reports say takes the place of what intervals said.
     pub fn test_over(&mut self) {
-        let Some(Test { mode, here, there }) = self.test.take() else { return };
+        self.settle(false);
+    }
+
+    /// Where the session was lost, what was to be confirmed and never was has failed, as its rows say.
+    fn settle(&mut self, is_lost: bool) {
+        let Some(Test { mode, is_confirmed, here, there }) = self.test.take() else { return };
+        let is_unconfirmed = is_lost && is_confirmed && there.is_empty();
         let mut state = lock(&self.totals.state);
         let running = state.running.remove(&self.number);
         let came_to = here.or(running.map(|running| running.so_far)).unwrap_or_default();
         state.kinds.entry((self.peer, mode)).or_default().tests += 1;
         for (mode, own) in came_to {
             let own = there.get(mode).map_or(own, |there| own.judged_with(there));
+            let own = if is_unconfirmed { own.unconfirmed() } else { own };
             state.kinds.entry((self.peer, mode)).or_default().amounts.add(&own);
         }
     }
@@ -108,7 +118,7 @@ impl Account {
 /// However it ends, by a fault of ours too.
 impl Drop for Account {
     fn drop(&mut self) {
-        self.test_over();
+        self.settle(self.ended == Ended::Badly);
         let mut state = lock(&self.totals.state);
         let sessions = &mut state.sessions;
         *match self.ended {

@@ -15,7 +15,7 @@ use crate::threads::lock;
 
 fn session(totals: &Arc<Totals>) -> Account {
     let mut account = Account::begin(totals, PeerKind::OWN);
-    account.test_begins("goodput");
+    account.test_begins("goodput", true);
     account
 }
 
@@ -92,6 +92,31 @@ fn a_session_that_breaks_off_keeps_what_its_intervals_said_and_has_failed() {
     let failures = totals.failures().expect("two sessions failed");
     assert!(failures.starts_with("2 sessions of those"), "{failures}");
     assert!(lock(&totals.state).running.is_empty());
+}
+
+#[test]
+fn what_nobody_confirmed_has_not_ended_well() {
+    let failed = |ended, there: Option<FailureCounts>| {
+        let totals = Arc::<Totals>::default();
+        let mut account = session(&totals);
+        account.report(Role::Server, &report(0, FailureCounts { data: 1, ..Default::default() }));
+        there.iter().for_each(|there| account.report(Role::Client, &report(0, *there)));
+        account.close(ended);
+        drop(account);
+        rows(&totals)
+            .swap_remove(0)
+            .split_off("served native goodput: 1 test; in nothing, out nothing; ".len())
+    };
+    assert_eq!(failed(Ended::Badly, None), "flows: 4 failed (3 network, 1 data)");
+    assert_eq!(failed(Ended::Cut, None), "3 flows completed, 1 failed (1 data)");
+    let confirmed = Some(FailureCounts::default());
+    assert_eq!(failed(Ended::Badly, confirmed), "3 flows completed, 1 failed (1 data)");
+    let totals = Arc::<Totals>::default();
+    let mut replaced = Account::begin(&totals, PeerKind::OWN);
+    replaced.test_begins("goodput", false);
+    replaced.report(Role::Server, &report(0, FailureCounts::default()));
+    drop(replaced);
+    assert!(rows(&totals)[0].ends_with("; 4 flows completed, 0 failed"), "{:?}", rows(&totals));
 }
 
 #[test]
