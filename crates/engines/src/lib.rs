@@ -24,6 +24,7 @@ pub mod completion;
 pub mod epoll;
 mod event_loop;
 mod inbox;
+mod lanes;
 pub mod plain;
 mod preface;
 pub mod registry;
@@ -36,9 +37,10 @@ pub use epoll::{Part, SharedThread};
 pub use inbox::{
     Command, Inbox, LaneChange, Notice, Outbox, Remote, Sockets, worker_inbox, worker_inbox_of,
 };
+pub use lanes::Lanes;
 pub use preface::{Preface, Unheard};
 pub use registry::EngineKind;
 pub use worker::{
-    Departed, Ended, EngineError, Finished, ReportOf, Succession, Successor, Terms, Worker,
+    Departed, Ended, EngineError, Finished, Made, ReportOf, Succession, Successor, Terms, Worker,
     room_bytes,
 };

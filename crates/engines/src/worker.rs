@@ -12,7 +12,7 @@ use pathscope_flow::{Batches, Machine, Shared, Transport};
 use pathscope_os::batches::MOST;
 use pathscope_os::{OsError, Socket, errno::errno_name};
 
-use crate::{Inbox, Outbox, Preface};
+use crate::{Inbox, Lanes, Outbox, Preface};
 
 /// What the flows of `M` report.
 pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
@@ -22,6 +22,8 @@ pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
 pub struct Worker<M: Machine> {
     /// Each flow with its sockets, connected and in blocking mode, a lane each.
     pub flows: Vec<(M, Vec<Socket>)>,
+    /// Further flows behind those, which are made where they run.
+    pub made: Option<Made<M>>,
     /// What they have in common.
     pub shared: M::Shared,
     /// How they run.
@@ -32,6 +34,42 @@ pub struct Worker<M: Machine> {
     pub outbox: Outbox<ReportOf<M>>,
     /// Where flows come from that replace those that end; absent: none are replaced.
     pub succession: Option<Succession<M>>,
+}
+
+/// Flows that are made one after the other as their worker takes them in: of very many there are not two copies at any time. A dynamic
+/// call: it is made once a flow.
+pub struct Made<M>(Box<dyn ExactSizeIterator<Item = (M, Lanes)> + Send>);
+
+impl<M> Made<M> {
+    /// Those that come of this.
+    pub fn by(flows: impl ExactSizeIterator<Item = (M, Lanes)> + Send + 'static) -> Self {
+        Self(Box::new(flows))
+    }
+
+    /// They are made as this is read.
+    pub(crate) fn flows(self) -> impl ExactSizeIterator<Item = (M, Lanes)> {
+        self.0
+    }
+}
+
+impl<M> fmt::Debug for Made<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Made").field(&self.0.len()).finish()
+    }
+}
+
+impl<M: Machine> Worker<M> {
+    /// How many flows there are.
+    pub fn count(&self) -> usize {
+        self.flows.len() + self.made.as_ref().map_or(0, |made| made.0.len())
+    }
+
+    /// For an engine that looks at flows before it takes them in: makes those that are still to be made.
+    pub(crate) fn make_all(mut self) -> Self {
+        let made = self.made.take().into_iter().flat_map(Made::flows);
+        self.flows.extend(made.map(|(flow, sockets)| (flow, sockets.into_iter().collect())));
+        self
+    }
 }
 
 /// Flows that replace others while a worker runs.
@@ -53,7 +91,7 @@ pub struct Successor<M> {
     /// The flow.
     pub machine: M,
     /// Its sockets, connected unless a preface comes first.
-    pub sockets: Vec<Socket>,
+    pub sockets: Lanes,
     /// What is said and heard on its one connection before that is its own. For engines that
     /// [know them](crate::EngineKind::speaks_prefaces).
     pub preface: Option<Box<dyn Preface>>,
@@ -61,7 +99,7 @@ pub struct Successor<M> {
 
 /// Who is told of a flow that is over: the flow, its sockets, and when. A dynamic call: it is made once a
 /// connection.
-pub type Departed<M> = Box<dyn FnMut(&M, Vec<Socket>, Tick) + Send>;
+pub type Departed<M> = Box<dyn FnMut(&M, Lanes, Tick) + Send>;
 
 impl<M: Machine> fmt::Debug for Succession<M> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,8 +158,9 @@ pub(crate) const fn stride_bytes(longest: usize) -> usize {
 pub struct Finished<M: Machine> {
     /// Each flow with its sockets, still open unless the flow had them reset. Where flows are replaced, what
     /// departed is left, without sockets.
-    pub flows: Vec<(M, Vec<Socket>)>,
-    /// Of each flow whose lanes came and went: what all sockets dropped that each lane had, for want of room.
+    pub flows: Vec<(M, Lanes)>,
+    /// Of each flow whose lanes came and went: what all sockets dropped that each lane had, for want of room. Empty where none of any
+    /// flow did.
     pub lane_drops: Vec<Vec<u64>>,
     /// What they have in common.
     pub shared: M::Shared,

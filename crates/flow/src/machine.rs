@@ -20,7 +20,7 @@ use crate::{Batch, Gather, Want};
 /// decide anything about its sending in `want` or in an event, by time as well: nothing is on its way then that it was not told
 /// of. An offer of which nothing is told before the next `want` is void.
 ///
-/// A flow stays small (some 300 bytes, so that a million fit); what is large lives in [`Shared`],
+/// A flow stays small (some 250 bytes, so that a million fit); what is large lives in [`Shared`],
 /// one a worker. No method blocks or fails: trouble is a state, told by [`phase`](Self::phase). None allocates
 /// while all is well.
 pub trait Machine: Send + Sized {

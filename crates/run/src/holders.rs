@@ -1,7 +1,6 @@
 //! Threads that hold the sockets of flows in tables of descriptors of their own, from when each is attached until it is this end's turn to
 //! close: where a test has more connections than one table has room for. Each is a worker's: what it does with them is handed to it.
 
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,7 +8,6 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::FlowId;
 use pathscope_engines::{EngineError, Inbox as EngineInbox, Remote, worker_inbox_of};
-use pathscope_flow::Machine;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tables::{Handed, Inside, Table};
 use pathscope_os::{OsError, Waker};
@@ -26,21 +24,19 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Gives each of these flows its socket.
-    pub fn equip<F: Machine>(
+    /// The socket of each of these flows, in their order.
+    pub fn take(
         &mut self,
-        flows: impl Iterator<Item = F>,
-    ) -> Result<Vec<(F, Vec<Socket>)>, EngineError> {
-        let mut held: HashMap<FlowId, Socket> = self.sockets.drain(..).collect();
-        let lost = self.lost;
-        let equip = |flow: F| {
-            let source = || io::Error::other(format!("{lost} found no room"));
+        flows: &Range<u32>,
+    ) -> Result<impl ExactSizeIterator<Item = Socket> + use<>, EngineError> {
+        let mut held = std::mem::take(&mut self.sockets);
+        held.sort_unstable_by_key(|(flow, _)| *flow);
+        if !held.iter().map(|(flow, _)| flow.0).eq(flows.clone()) {
             let what = "hold all connections in the table of descriptors of one thread";
-            let socket = held.remove(&flow.id());
-            let socket = socket.ok_or_else(|| OsError::Call { what, source: source() })?;
-            Ok((flow, vec![socket]))
-        };
-        flows.map(equip).collect()
+            let source = io::Error::other(format!("{} found no room", self.lost));
+            return Err(OsError::Call { what, source }.into());
+        }
+        Ok(held.into_iter().map(|(_, socket)| socket))
     }
 }
 
@@ -118,7 +114,8 @@ impl Holder {
         // What it is to use of what is open outside.
         let kept = vec![session.clone(), waker];
         let name = format!("holds-{}", flows.start);
-        let table = Table::start(&name, kept, move |inside| hold(inside, &to_do))?;
+        let count = flows.len();
+        let table = Table::start(&name, kept, move |inside| hold(inside, count, &to_do))?;
         Ok(Self { flows, table, jobs, commands: Mutex::new(Some((remote, inbox))) })
     }
 
@@ -141,9 +138,9 @@ impl Holder {
     }
 }
 
-/// What such a thread does, until nobody has anything for it any more.
-fn hold(inside: &Inside, to_do: &Receiver<Job>) {
-    let mut holding = Holding::default();
+/// What such a thread does with as many sockets, until nobody has anything for it any more.
+fn hold(inside: &Inside, count: usize, to_do: &Receiver<Job>) {
+    let mut holding = Holding { sockets: Vec::with_capacity(count), lost: 0 };
     loop {
         match inside.next() {
             Handed::Socket(number, socket) => holding.sockets.push((FlowId(number), socket)),

@@ -236,6 +236,7 @@ impl FlowVisitor for Flows<'_> {
             terms,
             inbox,
             outbox: Outbox::into_sink(|_| {}),
+            made: None,
             succession: None,
         };
         let finished = registry::run(EngineKind::Epoll, worker, Kernel).expect("it runs");

@@ -149,12 +149,13 @@ impl Part {
 
     /// Runs a worker's flows there until all are over; then `finish` is told, on that thread, and gives back what stays open. It
     /// sleeps where it waits.
-    pub fn run<M, F>(&self, mut worker: Worker<M>, finish: F) -> Result<(), OsError>
+    pub fn run<M, F>(&self, worker: Worker<M>, finish: F) -> Result<(), OsError>
     where
         M: Machine + 'static,
         Worker<M>: Send,
         F: FnOnce(Result<Finished<M>, EngineError>) -> Sockets + Send + 'static,
     {
+        let mut worker = worker.make_all();
         let (key, mut here, mut handed) = (self.key, Vec::new(), 0);
         let mut counts = Vec::with_capacity(worker.flows.len());
         for (_, sockets) in &mut worker.flows {

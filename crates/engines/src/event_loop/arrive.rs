@@ -7,6 +7,7 @@ use pathscope_os::batches::Arrived;
 
 use super::complete::meta;
 use super::submit::{Completion, Spare, Submission, Work};
+use super::wire::Aside;
 use super::{EventLoop, Slot, Ticket, WireState};
 use crate::{SystemCalls, Trouble};
 
@@ -68,7 +69,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             used.cut += sent as u64;
         }
         if let (Err(trouble), Some(batching), Some(socket)) =
-            (outcome, &mut wire.batching, &wire.socket)
+            (outcome, Aside::batching_of(&mut wire.aside), &wire.socket)
             && batching.refused_or((calls, used), socket, trouble).is_ok()
         {
             return self.number_again(place, lane);
@@ -103,7 +104,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             (Ok(received), Work::Receive { buffer, begin, stamp }) => {
                 let stamp = stamp.flatten();
                 let wire = &mut self.slots[place].wires[lane.index()];
-                wire.stamp = stamp.zip(self.stamps.as_ref()).map(|(it, own)| own.wall.tick(it));
+                if let Some(aside) = &mut wire.aside {
+                    let own = self.stamps.as_ref();
+                    aside.stamp = stamp.zip(own).map(|(it, own)| own.wall.tick(it));
+                }
                 let came = &buffer[(*begin).min(buffer.len())..];
                 let received = received.min(came.len());
                 self.brought(place, lane, (received, came.len()));
@@ -139,7 +143,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             // There is more than was refused.
             wire.starved = false;
         }
-        wire.unread.extend_from_slice(&bytes[consumed..]);
+        wire.unread.extend(&bytes[consumed..]);
         slots[place].presented();
     }
 

@@ -19,7 +19,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let Self { slots, calls, received: room, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
         let Some(socket) = &wire.socket else { return Step::Idle };
-        let stride = wire.batching.as_ref().map_or(JOINED_BYTES, |batching| batching.stride_bytes);
+        let stride = wire.batching().map_or(JOINED_BYTES, |batching| batching.stride_bytes);
         let mut arrived = [Arrived::default(); MOST];
         let strides = (room.capacity() / stride).min(MOST);
         let outcome =
@@ -66,11 +66,12 @@ impl<M: Machine> Slot<M> {
     ) {
         let has_appetite = self.appetite().is_some();
         let Some(wire) = self.wires.get_mut(lane.index()) else { return };
-        let Some(batching) = &mut wire.batching else { return };
+        let Some(aside) = &mut wire.aside else { return };
+        let Some(batching) = &mut aside.batching else { return };
         let mut consumed = 0;
         if has_appetite && batching.rest.is_empty() {
             let stride = NonZeroUsize::new(arrived.stride.max(1));
-            let meta = RecvMeta { stride, stamp: None, drops: wire.drops };
+            let meta = RecvMeta { stride, stamp: None, drops: aside.drops };
             consumed = self.machine.received(shared, lane, bytes, meta, now).0.min(arrived.len);
             wire.starved = consumed == 0;
         } else if matches!(self.state, SlotState::Lingering | SlotState::Over) {
@@ -78,7 +79,7 @@ impl<M: Machine> Slot<M> {
         }
         // An empty one that finds no taker leaves nothing to keep.
         if consumed < arrived.len {
-            wire.unread.extend_from_slice(&bytes[consumed..]);
+            wire.unread.extend(&bytes[consumed..]);
             batching.rest.push_back(Arrived { len: arrived.len - consumed, ..arrived });
         }
         self.presented();

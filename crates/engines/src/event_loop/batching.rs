@@ -35,18 +35,14 @@ enum Cuts {
 
 impl Batching {
     /// For a socket, as these terms have it.
-    pub fn begin<S: SystemCalls>(
-        batches: Batches,
-        socket: &Socket,
-        calls: &mut S,
-    ) -> Option<Box<Self>> {
+    pub fn begin<S: SystemCalls>(batches: Batches, socket: &Socket, calls: &mut S) -> Option<Self> {
         let (cuts, joins, longest) = match batches {
             Batches::One => return None,
             Batches::Several { longest } => (Cuts::Refused, false, longest),
             Batches::Joined { longest } => (Cuts::Untried, calls.join(socket).is_ok(), longest),
         };
         let stride_bytes = if joins { JOINED_BYTES } else { stride_bytes(longest) };
-        Some(Box::new(Self { cuts, stride_bytes, rest: VecDeque::new() }))
+        Some(Self { cuts, stride_bytes, rest: VecDeque::new() })
     }
 
     /// How many datagrams of this length may be one batch.

@@ -6,10 +6,12 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_flow::{Event, Machine, RecvMeta, SendWant, Transport};
+use pathscope_flow::{Event, Machine, RecvMeta, Transport};
 use pathscope_os::errno::{is_answer, is_no_room, is_refusal, is_unreachable};
 use pathscope_os::sockets::Socket;
 
+use super::batching::Batching;
+use super::wire::{Aside, in_kernel};
 use super::{EventLoop, SMALL_BYTES, Slot, SlotState, Wire, WireState};
 use crate::{SystemCalls, Trouble, Unheard};
 
@@ -68,7 +70,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// A machine that wants to send and offers nothing is not asked again before its next event.
     pub fn withdraw(&mut self, place: usize) -> Step {
-        self.slots[place].want.send = SendWant::Nothing;
+        self.slots[place].want.withdraw();
         Step::Idle
     }
 
@@ -129,7 +131,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             if self.medium.transport == Transport::Stream {
                 // The kernel still knows, until the socket is closed, what lay there when the other end broke the connection.
                 let lost = wire.socket.as_ref().and_then(Socket::unacknowledged_bytes);
-                wire.lost_bytes = lost.unwrap_or_default();
+                wire.lost_bytes = in_kernel(lost);
             }
             wire.state = WireState::Dead;
             self.deliver(place, Event::Reset { lane, errno });
@@ -178,7 +180,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let Self { slots, shared, medium, now, .. } = self;
         let Slot { machine, wires, .. } = &mut slots[place];
         let wire = &mut wires[lane.index()];
-        let first = wire.batching.as_ref().and_then(|batching| batching.first_rest());
+        let first = wire.batching().and_then(Batching::first_rest);
         let (shown, stride) = match (medium.transport, first) {
             (Transport::Stream, _) => (limit.min(wire.unread.len()), 0),
             (Transport::Datagram, Some(first)) => (first.len, first.stride),
@@ -187,8 +189,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let meta = meta(medium.transport, stride, wire);
         let bytes = &wire.unread[..shown];
         let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(shown);
-        wire.unread.drain(..consumed);
-        wire.batching.iter_mut().for_each(|batching| batching.consume(consumed));
+        wire.unread.consume(consumed);
+        if let Some(batching) = Aside::batching_of(&mut wire.aside) {
+            batching.consume(consumed);
+        }
         wire.starved = consumed == 0;
         slots[place].presented();
         Step::Done(consumed)
@@ -224,5 +228,6 @@ pub(super) fn meta(transport: Transport, len: usize, wire: &Wire) -> RecvMeta {
         // An empty datagram is a batch of none, which is more than nothing.
         Transport::Datagram => NonZeroUsize::new(len.max(1)),
     };
-    RecvMeta { stride, stamp: wire.stamp, drops: wire.drops }
+    let (stamp, drops) = wire.aside.as_ref().map_or((None, 0), |aside| (aside.stamp, aside.drops));
+    RecvMeta { stride, stamp, drops }
 }

@@ -51,7 +51,7 @@ impl<M: Machine> Slot<M> {
             Some(limit) if has_rest && !wire.starved => Some(Operation::ShowRest { lane, limit }),
             // Datagrams are not joined: the next has to wait until this one is consumed.
             Some(_) if has_rest && medium.transport == Transport::Datagram => None,
-            Some(_) if has_more && wire.batching.is_some() => {
+            Some(_) if has_more && wire.batching().is_some() => {
                 Some(Operation::ReceiveSeveral { lane })
             }
             // More than has room could not be shown in one piece.

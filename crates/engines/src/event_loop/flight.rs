@@ -13,7 +13,7 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine, Weigh};
 use pathscope_os::Socket;
 
-use super::slot::InFlight;
+use super::wire::InFlight;
 use super::{EventLoop, Slot, SlotState, Wire};
 use crate::SystemCalls;
 
@@ -100,7 +100,7 @@ impl<M: Machine> Slot<M> {
 
     /// Whether its timer runs for an answer of the machine's, and not because it was shown something while it sends.
     fn is_due(&self, now: Tick) -> bool {
-        self.want.wake.is_some_and(|wake| wake <= now)
+        self.want.wake <= now
     }
 }
 

@@ -4,6 +4,7 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine};
 use pathscope_os::Socket;
 
+use super::wire::Wires;
 use super::{EventLoop, Slot, Wire, WireState};
 use crate::SystemCalls;
 use crate::inbox::LaneChange;
@@ -38,7 +39,7 @@ impl<M: Machine> Slot<M> {
     }
 }
 
-fn open(wires: &mut Vec<Wire>, lane: Lane, socket: Socket) {
+fn open(wires: &mut Wires, lane: Lane, socket: Socket) {
     while wires.len() < lane.index() {
         // Lanes before it that have not come yet.
         wires.push(Wire::place());
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_a_replaced_socket_dropped_stays_with_its_lane() {
-        let mut wires = Vec::new();
+        let mut wires = Wires::from_iter([]);
         let mut sums = [0; 3];
         // The second lane comes first, and the first has a place until it comes; the third never had another.
         for lane in [1, 0, 1, 1, 2, 0] {
@@ -82,7 +83,7 @@ mod tests {
             open(&mut wires, Lane(lane), socket);
         }
         assert_eq!(wires.iter_mut().map(Wire::all_drops).collect::<Vec<_>>(), sums);
-        let mut wires = Vec::new();
+        let mut wires = Wires::from_iter([]);
         let (socket, drops) = overrun();
         open(&mut wires, Lane(2), socket);
         assert_eq!(wires.iter_mut().map(Wire::all_drops).collect::<Vec<_>>(), [0, 0, drops]);

@@ -15,6 +15,7 @@ mod complete;
 mod decide;
 mod flight;
 mod held_back;
+mod kept_want;
 mod lanes;
 #[cfg(not(pathscope_other))]
 mod lent;
@@ -30,6 +31,7 @@ mod stamps;
 mod submit;
 mod succession;
 mod transfer;
+mod wire;
 
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
@@ -52,12 +54,14 @@ use places::Places;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
-pub(crate) use slot::{Awaited, Medium, Slot, Wire};
-use slot::{SlotState, WireState};
+use slot::SlotState;
+pub(crate) use slot::{Awaited, Medium, Slot};
 use stamps::Stamps;
 pub(crate) use submit::Spare;
 pub use submit::{Completion, Submission, Work};
 pub(crate) use transfer::Visit;
+pub(crate) use wire::Wire;
+use wire::WireState;
 
 pub(crate) use crate::calls::Called;
 
@@ -152,7 +156,7 @@ impl Account {
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Takes the worker's flows to their slots. To be called on the thread that runs them.
     pub fn open(
-        worker: Worker<M>,
+        mut worker: Worker<M>,
         mut calls: S,
         engine: &'static str,
         lingering: Lingering,
@@ -162,11 +166,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             return Err(EngineError::WaitUndecided);
         }
         cpus::set_precise_timers()?;
-        let mut slots: Vec<Slot<M>> = worker
-            .flows
-            .into_iter()
-            .map(|(machine, sockets)| Slot::new(machine, sockets))
-            .collect();
+        let mut slots = Slot::all_of(&mut worker);
         let stamps = if terms.stamps {
             Stamps::begin(&mut slots, terms.transport, &mut calls)
         } else {
@@ -175,8 +175,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if terms.transport == Transport::Datagram {
             for wire in slots.iter_mut().flat_map(|slot| &mut slot.wires) {
                 let socket = wire.socket.as_ref();
-                wire.batching =
-                    socket.and_then(|it| Batching::begin(terms.batches, it, &mut calls));
+                let batching = socket.and_then(|it| Batching::begin(terms.batches, it, &mut calls));
+                wire.aside().batching = batching;
             }
         }
         let datagram_bytes =
@@ -273,9 +273,16 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.report_the_rest();
         self.dismiss_all();
         let usage = self.usage();
+        let mut lane_drops = Vec::new();
+        if self.slots.iter().any(|slot| slot.roams) {
+            lane_drops = self.slots.iter_mut().map(Slot::lane_drops).collect();
+        }
+        // In the same memory, and less of it: of very many there is none for both.
+        let mut flows: Vec<_> = self.slots.into_iter().map(Slot::leave).collect();
+        flows.shrink_to_fit();
         Finished {
-            lane_drops: self.slots.iter_mut().map(Slot::lane_drops).collect(),
-            flows: self.slots.into_iter().map(Slot::leave).collect(),
+            lane_drops,
+            flows,
             shared: self.shared,
             usage: vec![usage],
             ended: self.left.unwrap_or(Ended::AllOver),

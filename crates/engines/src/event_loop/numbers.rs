@@ -12,6 +12,11 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
+    /// The kernel counts anew.
+    pub const fn begun_again(self) -> Self {
+        Self { sent: self.sent, base: self.sent, heard: self.sent }
+    }
+
     /// Which datagram a number of the kernel's is: it counts in 32 bits.
     pub fn of(self, number: u32) -> u64 {
         let expected = self.heard.wrapping_sub(self.base) as u32;

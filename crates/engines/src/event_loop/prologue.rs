@@ -91,7 +91,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let prologue = prologue.as_ref()?;
         let socket = wires.first().filter(|wire| wire.writable)?.socket.as_ref()?;
         let rest = prologue.rest();
-        let most = match want.send {
+        let most = match want.send() {
             SendWant::Stream { max } if prologue.early.0 == 0 && !machine.phase().is_over() => {
                 max.min(most)
             }
@@ -153,7 +153,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 let (answer, beside) = room[..received].split_at(missing.min(received));
                 wire.readable = received == asked;
                 wire.position = beside.len() as u64;
-                wire.unread.extend_from_slice(beside);
+                wire.unread.extend(beside);
                 if !prologue.preface.heard(answer) {
                     return self.turn_away(place, Unheard::Answered);
                 }
@@ -221,7 +221,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub(super) fn let_go(&mut self, place: usize) {
         self.tick();
         let slot = &mut self.slots[place];
-        slot.wires.clear();
+        drop(slot.wires.take());
         let (flow, prologue) = (slot.machine.id(), slot.prologue.take());
         self.places.remove(flow);
         self.vacant.push(place as u32);

@@ -32,7 +32,7 @@ impl<M: Machine> Sockets for Sight<'_, M> {
 
     fn lost_bytes(&self, flow: FlowId) -> u64 {
         let slot = self.places.get(flow).and_then(|place| self.slots.get(place));
-        slot.map_or(0, |slot| slot.wires.iter().map(|wire| wire.lost_bytes).sum())
+        slot.map_or(0, |slot| slot.wires.iter().map(|wire| u64::from(wire.lost_bytes)).sum())
     }
 
     fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>) {

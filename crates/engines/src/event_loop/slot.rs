@@ -2,24 +2,25 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want, Weigh};
+use pathscope_flow::{Close, Event, Machine, Phase, SendWant, Transport, Weigh};
 use pathscope_os::Socket;
 
-use super::batching::Batching;
 use super::held_back::Prologue;
-use super::numbers::Numbers;
+use super::kept_want::KeptWant;
+use super::wire::{Wire, WireState, Wires, in_kernel};
+use crate::{Lanes, Made, Worker};
 
 /// One flow and its sockets.
 #[derive(Debug)]
 pub(crate) struct Slot<M> {
     pub machine: M,
-    pub wires: Vec<Wire>,
-    pub want: Want,
+    pub wires: Wires,
+    pub want: KeptWant,
     pub state: SlotState,
     /// For an engine's list of slots to visit: whether this one is on it.
     pub is_queued: bool,
     /// Bytes sent beyond those received, lately: of sending and receiving, the one behind goes first.
-    pub sent_ahead: i64,
+    pub sent_ahead: i32,
     /// Whether a lane joined it or left it while it ran: its sockets are not those it began with.
     pub roams: bool,
     /// Which lane to receive from first: they take turns as well.
@@ -47,62 +48,6 @@ pub(crate) enum SlotState {
     Over,
 }
 
-/// A lane's socket and what is known about it.
-#[derive(Debug)]
-pub(crate) struct Wire {
-    /// Nobody else has it. A lane that has not come yet has none, and is dead.
-    pub socket: Option<Socket>,
-    /// Whether a receive may bring something, as far as is known.
-    pub readable: bool,
-    /// Whether a send may take something, as far as is known.
-    pub writable: bool,
-    pub state: WireState,
-    /// Bytes of a stream received so far.
-    pub position: u64,
-    /// What was presented and not consumed.
-    pub unread: Vec<u8>,
-    /// Where several datagrams may move at once: how far that goes.
-    pub batching: Option<Box<Batching>>,
-    /// Nothing of it was consumed: it needs more bytes, or another event.
-    pub starved: bool,
-    /// What of it the kernel has for a while.
-    pub in_flight: InFlight,
-    /// What tells its socket from those that the lane had before, once anything was in flight on it; 0: nothing was.
-    pub launched_as: u32,
-    /// Datagrams dropped for want of room, when last asked.
-    pub drops: u64,
-    /// The same of the sockets that this lane had before.
-    drops_before: u64,
-    /// Bytes that were sent and not acknowledged when it was reset: nobody knows of them afterwards.
-    pub lost_bytes: u64,
-    /// When the kernel got what was received last, where it says so.
-    pub stamp: Option<Tick>,
-    /// Where what leaves is stamped: how it is numbered. Apart, since streams have none, and there may be very many of them.
-    pub numbers: Option<Box<Numbers>>,
-    /// For an engine that registers sockets: what for.
-    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
-    pub registered: u8,
-}
-
-/// How far a lane is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum WireState {
-    /// It sends and receives.
-    Open,
-    /// The other end will send no more.
-    Ended,
-    /// It neither sends nor receives any more.
-    Dead,
-}
-
-/// Whether the kernel has an operation of a lane that sends, one that receives, and one that waits for room to send.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct InFlight {
-    pub sends: bool,
-    pub receives: bool,
-    pub awaits_room: bool,
-}
-
 /// What the sockets of a worker have in common.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Medium {
@@ -120,65 +65,12 @@ pub(crate) struct Awaited {
     pub to_send: bool,
 }
 
-impl Wire {
-    pub fn new(socket: Socket) -> Self {
-        Self { socket: Some(socket), state: WireState::Open, ..Self::place() }
-    }
-
-    /// A lane that has not come yet.
-    pub fn place() -> Self {
-        Self {
-            socket: None,
-            readable: true,
-            writable: true,
-            state: WireState::Dead,
-            position: 0,
-            unread: Vec::new(),
-            batching: None,
-            starved: false,
-            in_flight: InFlight::default(),
-            launched_as: 0,
-            drops: 0,
-            drops_before: 0,
-            lost_bytes: 0,
-            stamp: None,
-            numbers: None,
-            registered: 0,
-        }
-    }
-
-    /// The same lane with another socket.
-    pub fn replaced_by(&mut self, socket: Socket) {
-        let drops_before = self.all_drops();
-        *self = Self { drops_before, ..Self::new(socket) };
-    }
-
-    /// Asks the kernel what the socket dropped.
-    pub fn count_drops(&mut self) {
-        if let Some(drops) = self.socket.as_ref().and_then(Socket::receive_drops) {
-            // The kernel counts in 32 bits.
-            self.drops += u64::from(drops.wrapping_sub(self.drops as u32));
-        }
-    }
-
-    /// What all sockets dropped that this lane ever had.
-    pub fn all_drops(&mut self) -> u64 {
-        self.count_drops();
-        self.drops_before + self.drops
-    }
-
-    /// Whether the kernel may be asked for more.
-    pub fn is_open_to_receive(&self) -> bool {
-        self.state == WireState::Open
-    }
-}
-
 impl<M: Machine> Slot<M> {
-    pub fn new(machine: M, sockets: Vec<Socket>) -> Self {
+    pub fn new(machine: M, sockets: impl IntoIterator<Item = Socket>) -> Self {
         Self {
             machine,
             wires: sockets.into_iter().map(Wire::new).collect(),
-            want: Want::NOTHING,
+            want: KeptWant::NOTHING,
             state: SlotState::Live,
             is_queued: false,
             sent_ahead: 0,
@@ -192,14 +84,24 @@ impl<M: Machine> Slot<M> {
         }
     }
 
+    /// Those of all flows of a worker. There is room for these and no more.
+    pub fn all_of(worker: &mut Worker<M>) -> Vec<Self> {
+        let mut slots = Vec::with_capacity(worker.count());
+        let there = std::mem::take(&mut worker.flows).into_iter();
+        slots.extend(there.map(|(machine, sockets)| Self::new(machine, sockets)));
+        let made = worker.made.take().into_iter().flat_map(Made::flows);
+        slots.extend(made.map(|(machine, sockets)| Self::new(machine, sockets)));
+        slots
+    }
+
     /// Where lanes came and went: what the sockets of each dropped.
     pub fn lane_drops(&mut self) -> Vec<u64> {
         if self.roams { self.wires.iter_mut().map(Wire::all_drops).collect() } else { Vec::new() }
     }
 
     /// The flow and its sockets again.
-    pub fn leave(self) -> (M, Vec<Socket>) {
-        (self.machine, self.wires.into_iter().filter_map(|wire| wire.socket).collect())
+    pub fn leave(self) -> (M, Lanes) {
+        (self.machine, self.wires.into_sockets())
     }
 
     /// Is to be visited; whether nobody has put it in a queue for that yet.
@@ -229,7 +131,7 @@ impl<M: Machine> Slot<M> {
     #[inline]
     pub fn ask(&mut self, shared: &mut M::Shared, now: Tick) {
         self.is_stale = false;
-        self.want = self.machine.want(shared, now);
+        self.want = KeptWant::of(self.machine.want(shared, now));
     }
 
     /// Tells the flow at once what it asked for, and closes as it says.
@@ -256,12 +158,12 @@ impl<M: Machine> Slot<M> {
         let bytes = of_all(Socket::held_bytes);
         let ready_bytes = if bytes == 0 { 0 } else { of_all(Socket::ready_bytes) };
         self.machine.event(shared, Event::Held { bytes, ready_bytes }, now);
-        self.want = self.machine.want(shared, now);
+        self.want = KeptWant::of(self.machine.want(shared, now));
     }
 
     /// When the timer has to be set anew: for when.
     pub fn timer_change(&mut self) -> Option<Tick> {
-        let due = self.want.wake.unwrap_or(Tick::NEVER);
+        let due = self.want.wake;
         (due != self.armed).then(|| {
             self.armed = due;
             due
@@ -299,22 +201,13 @@ impl<M: Machine> Slot<M> {
     pub fn offer(&self) -> Option<(Lane, SendWant)> {
         let sends = self.state == SlotState::Live && self.closed.is_none();
         let wire = self.wires.get(self.want.send_lane.index())?;
-        let none = match self.want.send {
-            SendWant::Nothing => true,
-            SendWant::Stream { max } | SendWant::Datagrams { max, .. } => max == 0,
-        };
-        (sends && !none && wire.state != WireState::Dead)
-            .then_some((self.want.send_lane, self.want.send))
+        (sends && self.want.sends() && wire.state != WireState::Dead)
+            .then(|| (self.want.send_lane, self.want.send()))
     }
 
     /// How many bytes to receive at most; `None`: leave them in the kernel.
     pub fn appetite(&self) -> Option<usize> {
-        match self.want.recv {
-            _ if self.state != SlotState::Live => None,
-            RecvWant::Nothing | RecvWant::UpTo(0) => None,
-            RecvWant::UpTo(most) => Some(most),
-            RecvWant::Any => Some(usize::MAX),
-        }
+        self.want.appetite().filter(|_| self.state == SlotState::Live)
     }
 
     /// Whether what comes is thrown away: after a graceful close, unless the machine wants it.
@@ -368,8 +261,8 @@ impl<M: Machine> Slot<M> {
             let socket = wire.socket.as_ref().filter(|_| is_stream);
             if close == Close::Reset {
                 let lost = socket.and_then(Socket::unacknowledged_bytes);
-                wire.lost_bytes = lost.unwrap_or_default();
                 let _ = socket.map(Socket::reset);
+                wire.lost_bytes = in_kernel(lost);
                 wire.state = WireState::Dead;
             } else if self.closed.is_none() && !is_closed_soon {
                 let _ = socket.map(Socket::shutdown_send);
@@ -394,7 +287,6 @@ mod tests {
 
     #[test]
     fn what_an_engine_has_of_a_flow_is_small_enough_for_a_million() {
-        let sizes = [size_of::<Slot<()>>(), size_of::<Wire>()];
-        assert!(sizes[0] <= 128 && sizes[1] <= 112, "{sizes:?}");
+        assert!(size_of::<Slot<()>>() <= 112, "{} bytes", size_of::<Slot<()>>());
     }
 }

@@ -9,6 +9,8 @@ use pathscope_flow::{Event, Machine, Transport};
 use pathscope_os::errno::errno_name;
 use pathscope_os::stamps::WallClock;
 
+use super::numbers::Numbers;
+use super::wire::Aside;
 use super::{EventLoop, Slot};
 use crate::{SystemCalls, Trouble};
 
@@ -33,7 +35,7 @@ impl Stamps {
         for wire in slots.iter_mut().flat_map(|slot| &mut slot.wires) {
             let Some(socket) = &wire.socket else { continue };
             match calls.stamp(socket) {
-                Ok(()) => wire.numbers = Some(Box::default()),
+                Ok(()) => wire.aside().numbers = Some(Numbers::default()),
                 Err(Trouble::Failed(errno)) => refused = Some(errno),
                 Err(Trouble::Blocked | Trouble::Interrupted) => refused = Some(0),
             }
@@ -54,7 +56,7 @@ impl Stamps {
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// The kernel took so many datagrams.
     pub(super) fn number(&mut self, place: usize, lane: Lane, sent: usize) {
-        if let Some(numbers) = &mut self.slots[place].wires[lane.index()].numbers {
+        if let Some(numbers) = Aside::numbers_of(&mut self.slots[place].wires[lane.index()].aside) {
             numbers.sent += sent as u64;
             self.hear_handovers(place, lane);
         }
@@ -62,18 +64,16 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// A send failed.
     pub(super) fn number_again(&mut self, place: usize, lane: Lane) {
-        if self.slots[place].wires[lane.index()].numbers.is_none() {
+        if self.slots[place].wires[lane.index()].numbers().is_none() {
             return;
         }
         self.hear_handovers(place, lane);
         let Self { slots, calls, .. } = self;
         let wire = &mut slots[place].wires[lane.index()];
-        let (Some(numbers), Some(socket)) = (&mut wire.numbers, &wire.socket) else { return };
+        let (Some(aside), Some(socket)) = (&mut wire.aside, &wire.socket) else { return };
         // Where it fails, the numbers are of no use any more.
-        match calls.stamp_again(socket) {
-            Ok(()) => (numbers.base, numbers.heard) = (numbers.sent, numbers.sent),
-            Err(_) => wire.numbers = None,
-        }
+        let is_stamped = calls.stamp_again(socket).is_ok();
+        aside.numbers = aside.numbers.filter(|_| is_stamped).map(Numbers::begun_again);
     }
 
     /// Tells the machine of what was handed over. No call where nothing is to be told.
@@ -85,9 +85,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 // It may be of a datagram that is not numbered yet.
                 return;
             }
-            let Some(numbers) = wire.numbers.as_mut().filter(|it| it.heard < it.sent) else {
-                return;
-            };
+            let numbers = Aside::numbers_of(&mut wire.aside).filter(|it| it.heard < it.sent);
+            let Some(numbers) = numbers else { return };
             let Some(socket) = &wire.socket else { return };
             let Ok(Some(handover)) = calls.handover(socket) else { return };
             stamps.wall.keep_up(*now);

@@ -7,6 +7,7 @@ use pathscope_flow::{Batch, ClockNeed, KeptSend, Machine, Transport};
 use pathscope_os::batches::{Arrived, MOST};
 
 use super::decide::Operation;
+use super::wire::Aside;
 use super::{DATAGRAM_BYTES, EventLoop, Slot, Ticket, Way, Wire};
 use crate::worker::JOINED_BYTES;
 use crate::{SystemCalls, Trouble};
@@ -187,12 +188,13 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let next = slot.next_receive(lane, medium)?;
         let work = match next {
             Operation::ReceiveSeveral { .. } => {
-                let stride = wire.batching.as_ref().map_or(JOINED_BYTES, |it| it.stride_bytes);
+                let stride = wire.batching().map_or(JOINED_BYTES, |it| it.stride_bytes);
                 let arrived = spare.arrived.pop().unwrap_or_default();
                 Work::ReceiveSeveral { buffer: spare.room(medium.room_bytes), stride, arrived }
             }
             Operation::Receive { .. } | Operation::Discard { .. } => {
-                let is_stamped = medium.transport == Transport::Datagram && wire.numbers.is_some();
+                let is_stamped =
+                    medium.transport == Transport::Datagram && wire.numbers().is_some();
                 let stamp = (self.stamps.is_some() && is_stamped).then_some(None);
                 Work::Receive { buffer: spare.room(medium.room_bytes), begin: 0, stamp }
             }
@@ -250,9 +252,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let mut buffer = spare.datagrams.pop().unwrap_or_else(|| new_buffer(DATAGRAM_BYTES));
         let Self { slots, shared, calls, account, now, .. } = self;
         let Slot { machine, wires, .. } = &mut slots[place];
-        let Wire { socket: Some(socket), batching, .. } = &mut wires[lane.index()] else {
+        let Wire { socket: Some(socket), aside, .. } = &mut wires[lane.index()] else {
             return None;
         };
+        let mut batching = Aside::batching_of(aside);
         let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
         let mut batch = Batch::kept(&mut buffer, stride, max);
         machine.fill(shared, lane, &mut batch, *now);

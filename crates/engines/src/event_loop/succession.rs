@@ -3,7 +3,6 @@
 use std::sync::mpsc::TryRecvError;
 
 use pathscope_flow::{Event, Machine};
-use pathscope_os::Socket;
 
 use super::{EventLoop, Slot, SlotState};
 use crate::{Successor, SystemCalls};
@@ -59,7 +58,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
         let Some(succession) = &mut self.succession else { return };
         let slot = &mut self.slots[place];
-        let sockets: Vec<Socket> = slot.wires.drain(..).filter_map(|wire| wire.socket).collect();
+        let sockets = slot.wires.take().into_sockets();
         let at = slot.machine.ended_at().unwrap_or(self.now);
         (succession.departed)(&slot.machine, sockets, at);
         self.places.remove(slot.machine.id());

@@ -6,6 +6,7 @@ use pathscope_flow::{Batch, ClockNeed, Gather, Machine, Transport};
 
 use super::complete::{Step, meta};
 use super::decide::Operation;
+use super::wire::Aside;
 use super::{EventLoop, Slot, Wire};
 use crate::{Blocking, SystemCalls, Trouble};
 
@@ -65,11 +66,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let step =
             if receives { self.receive(place, blocking) } else { self.send(place, blocking) };
         if let Step::Done(bytes) = step {
-            let moved = bytes.clamp(1, VISIT_BYTES) as i64;
+            let moved = bytes.clamp(1, VISIT_BYTES) as i32;
             let lead = &mut self.slots[place].sent_ahead;
             *lead += if receives { -moved } else { moved };
             // A way that had nothing to move is not owed more than a visit.
-            *lead = (*lead).clamp(-(VISIT_BYTES as i64), VISIT_BYTES as i64);
+            *lead = (*lead).clamp(-(VISIT_BYTES as i32), VISIT_BYTES as i32);
         }
         step
     }
@@ -157,9 +158,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if M::CLOCK == ClockNeed::EveryOperation {
             account.look(now, calls);
         }
-        let Wire { socket: Some(socket), batching, .. } = &mut wires[lane.index()] else {
+        let Wire { socket: Some(socket), aside, .. } = &mut wires[lane.index()] else {
             return self.withdraw(place);
         };
+        let batching = Aside::batching_of(aside);
         let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
         let mut batch = Batch::new(datagrams, stride, max);
         machine.fill(shared, lane, &mut batch, *now);
@@ -188,9 +190,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let start = room.start(wire.position, kept);
         let room = room.at(start, asked_for);
         let outcome = match stamps {
-            Some(stamps) if wire.numbers.is_some() => {
+            Some(stamps) if wire.numbers().is_some() => {
                 calls.receive_stamped(socket, room, blocking).map(|(received, wall_ns)| {
-                    wire.stamp = wall_ns.map(|wall_ns| stamps.wall.tick(wall_ns));
+                    if let Some(aside) = &mut wire.aside {
+                        aside.stamp = wall_ns.map(|wall_ns| stamps.wall.tick(wall_ns));
+                    }
                     received
                 })
             }
@@ -226,7 +230,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         let meta = meta(medium.transport, bytes.len(), wire);
         let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(bytes.len());
         wire.unread.clear();
-        wire.unread.extend_from_slice(&bytes[consumed..]);
+        wire.unread.extend(&bytes[consumed..]);
         wire.starved = consumed == 0;
         slots[place].presented();
         Step::Done(received)

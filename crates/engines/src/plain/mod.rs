@@ -49,6 +49,7 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
+    let worker = worker.make_all();
     let timeouts = Timeouts::set(&worker)?;
     let finished = work(worker, calls, Lingering::Allowed)?;
     timeouts.unset(&finished);
@@ -244,7 +245,7 @@ impl Timeouts {
     }
 
     fn unset<M: Machine>(self, finished: &Finished<M>) {
-        let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
+        let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets.iter());
         for socket in sockets.filter(|_| self.are_set) {
             // A failure leaves a timeout on a socket that is broken anyway.
             let _ = socket.set_receive_timeout(None);

@@ -25,6 +25,7 @@ pub fn run_split<M: Split, S: SystemCalls + Clone + Send>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
+    let worker = worker.make_all();
     let timeouts = Timeouts::set(&worker)?;
     let Cut { sender, receiver, inbox, remotes } = cut(worker)?;
     let running = AtomicUsize::new(0);
@@ -69,6 +70,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
     let whole = Arc::new(Whole::new(worker.outbox));
     let sender = Worker {
         flows: senders,
+        made: None,
         shared: send_shared,
         terms: worker.terms,
         inbox: send_inbox,
@@ -77,6 +79,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
     };
     let receiver = Worker {
         flows: receivers,
+        made: None,
         shared: receive_shared,
         terms: worker.terms,
         inbox: receive_inbox,

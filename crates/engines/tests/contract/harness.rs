@@ -132,7 +132,7 @@ where
     let (sender, notices) = channel();
     let (done, outcome) = channel();
     let outbox = Outbox::new(sender, None);
-    let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
+    let worker = Worker { flows, shared, terms, inbox, outbox, made: None, succession: None };
     std::thread::spawn(move || done.send(run(worker)));
     Running { remote, notices, outcome, _part: None }
 }
@@ -153,12 +153,14 @@ where
     let (sender, notices) = channel();
     let (done, outcome) = channel();
     let outbox = Outbox::new(sender, None);
-    let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
+    let worker = Worker { flows, shared, terms, inbox, outbox, made: None, succession: None };
     let started = part.run(worker, move |mut finished| {
         // What is open in the thread's table is nothing elsewhere.
         let kept = finished.iter_mut().flat_map(|finished| {
             let flows = finished.flows.iter_mut();
-            flows.flat_map(|(flow, sockets)| sockets.drain(..).map(|socket| (flow.id(), socket)))
+            flows.flat_map(|(flow, sockets)| {
+                std::mem::take(sockets).into_iter().map(|socket| (flow.id(), socket))
+            })
         });
         let kept = kept.collect();
         let _ = done.send(finished);

@@ -228,8 +228,15 @@ fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
         ..terms(Wait::Spin, Transport::Stream)
     };
     let flows_of_worker = alarms.collect();
-    let worker =
-        Worker { flows: flows_of_worker, shared: Gone(0), terms, inbox, outbox, succession: None };
+    let worker = Worker {
+        flows: flows_of_worker,
+        shared: Gone(0),
+        terms,
+        inbox,
+        outbox,
+        made: None,
+        succession: None,
+    };
     let calls = Slow { sent, ..Slow::default() };
     let running = std::thread::spawn(move || registry::run(engine, worker, calls));
     // All had left when it was told, and none had when it was taken.

@@ -83,7 +83,8 @@ fn what_ends_one_worker_ends_no_other() {
     let outbox = Outbox::into_sink(|_| panic!("a fault"));
     let terms = terms(Wait::Sleep, STREAM);
     let flows = vec![(Stream::new(0, 0, 1), vec![here])];
-    let worker = Worker { flows, shared: Bench::new(), terms, inbox, outbox, succession: None };
+    let worker =
+        Worker { flows, shared: Bench::new(), terms, inbox, outbox, made: None, succession: None };
     let (done, outcome) = std::sync::mpsc::channel();
     let told = move |finished: Result<_, _>| {
         let _ = done.send(finished.map(drop));

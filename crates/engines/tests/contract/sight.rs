@@ -62,7 +62,7 @@ fn who_is_told_sees_the_sockets_of_flows_that_are_not_over() {
         });
         let flows = vec![one.0, two.0, three.0];
         let (shared, terms) = (Bench::new(), terms(wait, Transport::Stream));
-        let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
+        let worker = Worker { flows, shared, terms, inbox, outbox, made: None, succession: None };
         let run = std::thread::spawn(move || registry::run(engine, worker, Kernel));
         let next = || told.recv_timeout(PATIENCE).expect("it is told");
         let [(there, one), (_, two), (_, three)] = &peers;

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pathscope_core::Wait;
 use pathscope_core::id::FlowId;
 use pathscope_engines::{
-    Command, Ended, EngineKind, Finished, Kernel, Outbox, Preface, Remote, Succession, Successor,
-    SystemCalls, Worker, registry, worker_inbox,
+    Command, Ended, EngineKind, Finished, Kernel, Lanes, Outbox, Preface, Remote, Succession,
+    Successor, SystemCalls, Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Close, Machine, Phase, Transport};
 use pathscope_os::Socket;
@@ -53,12 +53,13 @@ impl Place {
             terms: terms(wait, Transport::Stream),
             inbox,
             outbox: Outbox::new(notices, None),
+            made: None,
             succession: Some(Succession {
                 successors,
                 turned_away: Box::new(move |flow| {
                     let _ = turn.send(flow);
                 }),
-                departed: Box::new(move |flow: &Stream, sockets: Vec<Socket>, _| {
+                departed: Box::new(move |flow: &Stream, sockets: Lanes, _| {
                     assert_eq!(sockets.len(), 1, "given what it had");
                     let _ = tell.send((flow.id(), flow.phase(), flow.is_right()));
                 }),
@@ -75,7 +76,7 @@ impl Place {
     }
 
     pub fn enter_with(&self, machine: Stream, socket: Socket, preface: Option<Box<dyn Preface>>) {
-        let successor = Successor { machine, sockets: vec![socket], preface };
+        let successor = Successor { machine, sockets: Lanes::One(socket), preface };
         assert!(self.entrance.send(successor).is_ok(), "it runs");
         self.remote.send(Command::Admit);
     }

@@ -64,7 +64,15 @@ fn a_worker_whose_session_is_gone_ends() {
         let flows = vec![(Stream::new(0, 0, 1), vec![here])];
         let terms = terms(wait, STREAM);
         let outbox = Outbox::new(sender, None);
-        let worker = Worker { flows, shared: Bench::new(), terms, inbox, outbox, succession: None };
+        let worker = Worker {
+            flows,
+            shared: Bench::new(),
+            terms,
+            inbox,
+            outbox,
+            made: None,
+            succession: None,
+        };
         drop(remote);
         let finished = registry::run(engine, worker, Kernel).expect("it runs");
         assert_eq!(finished.ended, Ended::Orphaned, "{engine} {wait}");
@@ -199,6 +207,7 @@ fn a_worker_has_to_be_told_how_to_wait() {
         terms: terms(Wait::Auto, STREAM),
         inbox,
         outbox: Outbox::new(sender, None),
+        made: None,
         succession: None,
     };
     let refused = registry::run(pathscope_engines::EngineKind::Plain, worker, Kernel);

@@ -16,6 +16,7 @@ use self::turns::Turns;
 use super::farewell::Farewell;
 use super::parting::Parting;
 use super::segments::Segments;
+use super::send::Uneven;
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::conventions::StreamEnd;
 use crate::flows::phase_of;
@@ -32,7 +33,7 @@ pub struct GoodputFlow {
     pub(super) receiver: Receiver,
     turns: Option<Turns>,
     /// How it ends by itself; absent where all sockets stay open until both ends have reported.
-    farewell: Option<Farewell>,
+    farewell: Option<Box<Farewell>>,
     /// How it ends where only the client knows when.
     parting: Option<Box<Parting>>,
 }
@@ -45,13 +46,13 @@ impl GoodputFlow {
         let turns = (plan.pattern == Pattern::Pushpull)
             .then_some(Turns { role, have_end: total.is_some() });
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
-        let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
+        let farewell =
+            plan.replaces().then(|| Box::new(Farewell::new(role, plan.ends_rudely(flow))));
         Self {
             sender: Sender::new(
                 session.stream(flow.0, from_client),
                 end_of(plan, (role, flow), total),
-                draws(from_client),
-                plan.rate_of(flow),
+                Uneven::of(plan, draws(from_client), plan.rate_of(flow)),
             ),
             receiver: Receiver::new(
                 session.stream(flow.0, !from_client),
@@ -78,7 +79,7 @@ impl GoodputFlow {
             }
             StreamEnd::Agreed(agreed) => {
                 let is_rude = plan.ends_rudely(self.id());
-                self.farewell = Some(Farewell::agreed(role, is_rude, agreed));
+                self.farewell = Some(Box::new(Farewell::agreed(role, is_rude, agreed)));
                 self.receiver.hears_nothing_else();
                 // Where half goes each way, both halves are as long.
                 if let (Pattern::Duplex, Some(total)) = (plan.pattern, plan.transfer_of(self.id()))
@@ -284,7 +285,7 @@ impl Machine for GoodputFlow {
     }
 
     fn phase(&self) -> Phase {
-        let has_parted = self.farewell.as_ref().is_none_or(Farewell::is_over)
+        let has_parted = self.farewell.as_ref().is_none_or(|farewell| farewell.is_over())
             && self.parting.as_ref().is_none_or(|parting| parting.is_over());
         let has_received = self.receiver.is_done() && has_parted;
         match phase_of(self.is_failed(), self.sender.is_done(), has_received) {
@@ -299,7 +300,7 @@ impl Machine for GoodputFlow {
 
     fn error(&self) -> Option<FlowError> {
         let error = self.receiver.error().or_else(|| self.sender.error())?;
-        let agreed = self.farewell.as_ref().and_then(Farewell::by);
+        let agreed = self.farewell.as_ref().and_then(|farewell| farewell.by());
         Some(match agreed {
             Some(it) => errors::of_settings(error, it.settings, self.receiver.has_closed()),
             None => error,

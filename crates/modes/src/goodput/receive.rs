@@ -32,7 +32,7 @@ pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 /// Corruptions of a worker that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
 /// Of a stream whose end is not known.
-const NOT_KNOWN: u64 = u64::MAX;
+pub(super) const NOT_KNOWN: u64 = u64::MAX;
 /// Of a flow that has not said what it received.
 const NOT_SETTLED: u64 = u64::MAX;
 /// Of a flow that has not started.

@@ -9,8 +9,8 @@ use pathscope_flow::{
 };
 
 use super::pace::{self, Bursts};
-use super::receive::PEER_FAILED_NS;
-use super::{BufferRange, GoodputShared, errors};
+use super::receive::{NOT_KNOWN, PEER_FAILED_NS};
+use super::{BufferRange, GoodputPlan, GoodputShared, errors};
 use crate::draw::Draws;
 use crate::flows::phase_of;
 use crate::pattern::StreamKey;
@@ -21,18 +21,14 @@ pub struct Sender {
     key: StreamKey,
     /// Bytes the kernel took.
     pub(super) position: u64,
-    /// Where the stream ends, once that is known.
-    end: Option<u64>,
+    /// Where the stream ends; the highest number: that is not known yet.
+    ends_at: u64,
     /// Whether there is anything that it is to send.
     sends: bool,
     /// It was stopped before that.
     pub(super) is_cut: bool,
-    /// What the size of each send is drawn from.
-    draws: Draws,
-    rate: Option<BitRate>,
-    bursts: Bursts,
-    /// Until when the rate allows nothing, as it was last asked.
-    held_until: Tick,
+    /// Where it sends by measure.
+    uneven: Option<Box<Uneven>>,
     /// When it started; never: it has not.
     started: Tick,
     /// When the stream ends, whatever was sent by then.
@@ -42,19 +38,37 @@ pub struct Sender {
     error: Option<Box<FlowError>>,
 }
 
+/// What a sender keeps to beside its end. Apart: most just send, and there may be very many.
+#[derive(Debug)]
+pub(super) struct Uneven {
+    /// What the size of each send is drawn from.
+    draws: Draws,
+    rate: Option<BitRate>,
+    bursts: Bursts,
+    /// Until when the rate allows nothing, as it was last asked.
+    held_until: Tick,
+}
+
+impl Uneven {
+    /// As a plan has it, for a flow of this rate.
+    pub fn of(plan: &GoodputPlan, draws: Draws, rate: Option<BitRate>) -> Option<Box<Self>> {
+        let BufferRange { low, high } = plan.buffers();
+        let is_uneven = low != high || rate.is_some() || plan.pace.burst.is_some();
+        let (bursts, held_until) = (Bursts::default(), Tick::ZERO);
+        is_uneven.then(|| Box::new(Self { draws, rate, bursts, held_until }))
+    }
+}
+
 impl Sender {
-    /// Sends `end` bytes, or for as long as the worker's flows do, and no faster than `rate`.
-    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws, rate: Option<BitRate>) -> Self {
+    /// Sends `end` bytes, or for as long as the worker's flows do, and no faster than is said.
+    pub(super) fn new(key: StreamKey, end: Option<u64>, uneven: Option<Box<Uneven>>) -> Self {
         Self {
             key,
             position: 0,
-            end,
+            ends_at: end.unwrap_or(NOT_KNOWN),
             sends: end != Some(0),
             is_cut: false,
-            draws,
-            rate,
-            bursts: Bursts::default(),
-            held_until: Tick::ZERO,
+            uneven,
             started: Tick::NEVER,
             stop_at: Tick::NEVER,
             gone_at: Tick::NEVER,
@@ -64,7 +78,11 @@ impl Sender {
 
     /// The plan states another end.
     pub(super) fn ends_at(&mut self, end: u64) {
-        (self.end, self.sends) = (Some(end), end > 0);
+        (self.ends_at, self.sends) = (end, end > 0);
+    }
+
+    fn end(&self) -> Option<u64> {
+        (self.ends_at != NOT_KNOWN).then_some(self.ends_at)
     }
 
     /// When its time is up; never, where none was stated or it has not started.
@@ -74,8 +92,9 @@ impl Sender {
 
     /// Until when it sends nothing by its own choice, a pause or its rate, if that is so.
     pub(super) fn pause(&self, now: Tick) -> Option<Tick> {
-        let of_rate = (now < self.held_until).then_some(self.held_until);
-        self.bursts.pause(now).max(of_rate)
+        let uneven = self.uneven.as_ref()?;
+        let of_rate = (now < uneven.held_until).then_some(uneven.held_until);
+        uneven.bursts.pause(now).max(of_rate)
     }
 
     pub(super) fn is_started(&self) -> bool {
@@ -97,19 +116,20 @@ impl Sender {
             self.time_is_up(shared);
         }
         let wake = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
-        let left = self.end.map_or(u64::MAX, |end| end - self.position).min(most);
+        let left = self.end().map_or(u64::MAX, |end| end - self.position).min(most);
         let BufferRange { low, high } = shared.buffers;
-        let buffer = if low == high { low } else { self.draws.within(low, high) };
+        let Some(uneven) = &mut self.uneven else { return (stream(left.min(low)), wake) };
+        let buffer = if low == high { low } else { uneven.draws.within(low, high) };
         let room = left.min(buffer);
-        if let Some(until) = self.bursts.pause(now).filter(|_| room > 0) {
+        if let Some(until) = uneven.bursts.pause(now).filter(|_| room > 0) {
             return (SendWant::Nothing, Some(until.min(self.stop_at)));
         }
-        let Some(rate) = self.rate.filter(|_| room > 0) else { return (stream(room), wake) };
+        let Some(rate) = uneven.rate.filter(|_| room > 0) else { return (stream(room), wake) };
         let rate = (rate, shared.pace.period_ns);
         match pace::by_rate(rate, (self.position, room), (started, now)) {
             Ok(bytes) => (stream(bytes), wake),
             Err(due) => {
-                self.held_until = due;
+                uneven.held_until = due;
                 (SendWant::Nothing, Some(due.min(self.stop_at)))
             }
         }
@@ -127,13 +147,13 @@ impl Sender {
     /// The stream ends where it stands, or where a message does that was begun.
     pub(super) fn end_here(&mut self, shared: &GoodputShared) {
         let here = self.position.next_multiple_of(shared.conventions.end.message_bytes());
-        self.is_cut |= self.end.is_some_and(|end| here < end);
-        self.end = Some(self.end.map_or(here, |end| end.min(here)));
+        self.is_cut |= self.end().is_some_and(|end| here < end);
+        self.ends_at = self.ends_at.min(here);
     }
 
     /// Bytes sent, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
-        (self.position, self.end)
+        (self.position, self.end())
     }
 
     fn while_sending(&self) -> String {
@@ -141,7 +161,7 @@ impl Sender {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.started != Tick::NEVER && self.end.is_some_and(|end| self.position >= end)
+        self.started != Tick::NEVER && self.end().is_some_and(|end| self.position >= end)
     }
 
     /// How this end closes its direction when it has sent all, where that tells the other end. One that sends nothing says nothing by
@@ -190,12 +210,15 @@ impl Machine for Sender {
 
     fn sent(&mut self, shared: &mut GoodputShared, _: Lane, amount: usize, at: Tick) {
         self.position += amount as u64;
-        self.draws.advance();
-        if let Some(burst) = shared.pace.burst {
-            self.bursts.sent(burst, at);
-            if let Some(until) = self.bursts.pause(at).filter(|_| !self.is_done()) {
-                // The end of the run may cut it.
-                shared.paused_ns += until.min(self.stop_at).nanos_since(at);
+        let is_done = self.is_done();
+        if let Some(uneven) = &mut self.uneven {
+            uneven.draws.advance();
+            if let Some(burst) = shared.pace.burst {
+                uneven.bursts.sent(burst, at);
+                if let Some(until) = uneven.bursts.pause(at).filter(|_| !is_done) {
+                    // The end of the run may cut it.
+                    shared.paused_ns += until.min(self.stop_at).nanos_since(at);
+                }
             }
         }
         shared.interval.sent_bytes += amount as u64;

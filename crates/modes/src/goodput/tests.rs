@@ -94,7 +94,7 @@ pub(super) fn agreed(sim: &Goodput, flow: FlowId, outcome: &Outcome) -> (u64, u6
 
 #[test]
 fn a_flow_is_small_enough_for_a_million() {
-    assert!(size_of::<GoodputFlow>() <= 312, "{} bytes", size_of::<GoodputFlow>());
+    assert!(size_of::<GoodputFlow>() <= 240, "{} bytes", size_of::<GoodputFlow>());
 }
 
 #[test]

@@ -112,7 +112,9 @@ impl From<Token> for SessionKey {
 /// Names one direction of one flow, and thereby every byte of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StreamKey {
-    tag: u64,
+    /// The halves of the tag, apart: each flow has two keys, and there may be very many flows.
+    session: u32,
+    flow: u32,
     phase: u32,
 }
 
@@ -126,22 +128,22 @@ impl StreamKey {
 
     pub(super) fn from_tag(tag: u64) -> Self {
         let phase = (mix(tag) % (LAP_BYTES / GRAIN) * GRAIN) as u32;
-        Self { tag, phase }
+        Self { session: (tag >> 32) as u32, flow: tag as u32, phase }
     }
 
     /// The number shared by all flows of a session.
     pub fn session(self) -> u32 {
-        (self.tag >> 32) as u32
+        self.session
     }
 
     /// The flow's number.
     pub fn flow(self) -> u32 {
-        self.tag as u32 & 0x7fff_ffff
+        self.flow & 0x7fff_ffff
     }
 
     /// Whether this is the direction that the client sends.
     pub fn is_from_client(self) -> bool {
-        self.tag >> 31 & 1 == 1
+        self.flow >> 31 == 1
     }
 
     /// Gathers the stream from `position` on, up to `limit` bytes or as much as fits.
@@ -250,7 +252,8 @@ impl StreamKey {
     /// What opens a lap.
     pub(super) fn mark(self, lap: u64) -> [u8; MARK] {
         let mut mark = [0; MARK];
-        mark[..8].copy_from_slice(&self.tag.to_le_bytes());
+        mark[..4].copy_from_slice(&self.flow.to_le_bytes());
+        mark[4..8].copy_from_slice(&self.session.to_le_bytes());
         mark[8..].copy_from_slice(&lap.to_le_bytes());
         mark
     }

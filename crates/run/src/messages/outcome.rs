@@ -7,7 +7,7 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::Stream;
 use pathscope_core::record::{FlowError, FlowFacts, StampFacts, TcpFacts, WorkerUsage};
 use pathscope_core::tcp_look::TcpLook;
-use pathscope_engines::Finished;
+use pathscope_engines::{Finished, Lanes};
 use pathscope_flow::{FlowDatagrams, Group, Totals, Transport};
 use pathscope_modes::flows::{Flow, Left, System, error_of};
 use pathscope_modes::load::{ConnectionEnd, FLOWS_TOLD};
@@ -66,7 +66,7 @@ impl WorkerOutcome {
         let flows: Vec<(F, FlowSockets)> = flows.collect();
         let left = Left { flows: &flows, shared: &shared, lane_drops: &lane_drops };
         let report = M::worker_report(F::worker_report(plan, &left));
-        let drops = flows.iter().flat_map(|(_, sockets)| &sockets.0);
+        let drops = flows.iter().flat_map(|(_, sockets)| sockets.0.iter());
         let drops = drops.map(|socket| socket.receive_drops().map(u64::from));
         let socket_drops = if group.transport == Transport::Datagram { drops.sum() } else { None };
         let error = flows.iter().find_map(|(flow, _)| error_of(flow)).map(named);
@@ -79,7 +79,7 @@ impl WorkerOutcome {
         };
         let streams = flows.iter().filter_map(stream).collect();
         let mut failures = 0;
-        let connection = |(flow, sockets): &(F, FlowSockets)| {
+        let mut connection = |(flow, sockets): &(F, FlowSockets)| {
             let end = flow.connection_end(plan)?;
             let error = end.error.map(named);
             let socket = sockets.0.first().filter(|_| !end.is_reset);
@@ -90,20 +90,30 @@ impl WorkerOutcome {
             let tcp = socket.filter(|_| is_told || has_row).and_then(tcp_facts);
             Some((ConnectionEnd { error, ..end }, tcp.map(Box::new)))
         };
-        let connections = flows.iter().filter_map(connection).collect();
         let is_kept = !group.roams;
-        let sockets = flows.into_iter().filter(|_| is_kept).flat_map(|(flow, FlowSockets(all))| {
-            let flow = flow.id();
-            all.into_iter().map(move |socket| (flow, socket))
+        let count =
+            if is_kept { flows.iter().map(|(_, sockets)| sockets.0.len()).sum() } else { 0 };
+        let mut kept = Vec::with_capacity(count);
+        // In the memory of the flows: of very many there is none for both.
+        let connections = flows.into_iter().filter_map(|flow| {
+            let end = connection(&flow);
+            let (flow, FlowSockets(all)) = flow;
+            if is_kept {
+                let flow = flow.id();
+                kept.extend(all.into_iter().map(|socket| (flow, socket)));
+            }
+            end
         });
-        let sockets = sockets.collect();
+        let mut connections: Vec<_> = connections.collect();
+        connections.shrink_to_fit();
+        let sockets = kept;
         Self { at, usage, report, connections, sockets, streams, socket_drops, stamps, error }
     }
 }
 
 /// The sockets of a flow that is over.
 #[derive(Debug)]
-struct FlowSockets(Vec<Socket>);
+struct FlowSockets(Lanes);
 
 impl System for FlowSockets {
     fn addresses(&self) -> [Option<String>; 2] {

@@ -15,9 +15,9 @@ use pathscope_core::journal::KernelView;
 use pathscope_core::quantity::Period;
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::{
-    EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice, Outbox,
-    Part, Remote, Sockets, Succession as EngineSuccession, Successor, Terms, Worker, registry,
-    room_bytes, worker_inbox, worker_inbox_of,
+    EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Lanes, Made,
+    Notice, Outbox, Part, Remote, Sockets, Succession as EngineSuccession, Successor, Terms,
+    Worker, registry, room_bytes, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
@@ -167,11 +167,14 @@ impl<M: InDocuments> NewWorker<'_, M> {
         } else if let Some(holders) = ready.holders {
             let (all, for_flows, together) = (flows.clone(), ours.clone(), together.clone());
             holders.run(&flows, move |holding| {
-                let begin = Begin { together: Some(&together), ..setting.begin };
-                let flow = |id| F::begin(&for_flows, FlowId(id), &begin);
+                let flow = move |(id, socket)| {
+                    let begin = Begin { together: Some(&together), ..setting.begin };
+                    (F::begin(&for_flows, FlowId(id), &begin), Lanes::One(socket))
+                };
                 let run = || {
                     cpu.map_or(Ok(()), cpus::pin_thread)?;
-                    worker.flows = holding.equip(all.map(flow))?;
+                    let sockets = holding.take(&all)?;
+                    worker.made = Some(Made::by(all.zip(sockets).map(flow)));
                     Ok(outcome_of(F::run(OnEngine { engine, worker }, in_halves)?))
                 };
                 let mut outcome =
@@ -272,6 +275,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         Worker {
             flows: here.map(flow).collect(),
+            made: None,
             shared: F::shared(plan, &begin, samples),
             terms: Terms {
                 transport,
@@ -296,7 +300,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let take_in = move |flow, socket, preface| {
             let machine = F::begin(&for_new, flow, &setting.begin);
             // It fails only where the worker has ended, which is told.
-            let _ = sender.send(Successor { machine, sockets: vec![socket], preface });
+            let _ = sender.send(Successor { machine, sockets: Lanes::One(socket), preface });
         };
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let (take_in, remote) = (Box::new(take_in), remote.clone());
@@ -308,7 +312,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
         let turned_away = self.turns_away(&present);
-        let departed = move |flow: &F, sockets: Vec<Socket>, at| {
+        let departed = move |flow: &F, sockets: Lanes, at| {
             let is_told = setting.tells.departures || flow.phase() == Phase::Failed;
             let end = flow.connection_end(&plan);
             let end = end.map(|end| ConnectionEnd { ended_at: end.ended_at.or(Some(at)), ..end });

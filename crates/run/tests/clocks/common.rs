@@ -40,6 +40,7 @@ where
                 sender.send(report).expect("it is read below");
             }
         }),
+        made: None,
         succession: None,
     };
     let finished = registry::run(engine, worker, calls).expect("the engine runs");

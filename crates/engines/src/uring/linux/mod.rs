@@ -31,7 +31,7 @@ pub fn run<M: Machine, S: SystemCalls>(
     // Where the time of a send is part of what is measured, it is handed over as soon as it was begun.
     let is_timed = M::CLOCK == ClockNeed::EveryOperation;
     let room_bytes = worker.terms.receive_buffer_bytes;
-    let driver = Uring::new((worker.flows.len(), room_bytes), is_timed);
+    let driver = Uring::new((worker.count(), room_bytes), is_timed);
     let driver = driver.map_err(|source| OsError::Call { what: "set up an io_uring", source })?;
     completion::run((NAME, driver), worker, calls)
 }

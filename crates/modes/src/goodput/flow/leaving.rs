@@ -5,7 +5,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{Lane, Role};
 use pathscope_flow::{Close, Consumed, Event, Machine, RecvMeta};
 
-use super::super::farewell::{Farewell, Noted};
+use super::super::farewell::Noted;
 use super::super::patience::Patience;
 use super::super::{GoodputShared, errors};
 use super::GoodputFlow;
@@ -13,7 +13,7 @@ use super::GoodputFlow;
 impl GoodputFlow {
     /// Whether all data have moved, and nothing was said of it yet.
     pub(super) fn is_before_leave(&self) -> bool {
-        self.farewell.as_ref().is_some_and(Farewell::is_before)
+        self.farewell.as_ref().is_some_and(|farewell| farewell.is_before())
             || self.parting.as_ref().is_some_and(|parting| parting.is_before())
     }
 
@@ -85,7 +85,7 @@ impl GoodputFlow {
         if !self.receiver.is_done() {
             self.receiver.end_here(shared, now);
         }
-        self.farewell.iter_mut().for_each(Farewell::break_off);
+        self.farewell.iter_mut().for_each(|farewell| farewell.break_off());
     }
 
     /// Something has moved.
