@@ -72,7 +72,7 @@ impl Accumulate<DatagramsPlan> for DatagramTally {
         report.failed += failed as u64;
         if report.received > 0 {
             let (rates, sums) = RateSums::over(report.window.length_ns(), &received);
-            flows.iter_mut().for_each(|flow| flow.received_bps = rates.get(&flow.flow).copied());
+            flows.iter_mut().for_each(|flow| flow.received_bps = rates.get(flow.flow));
             report.rates = sums;
         }
         report.flows_omitted = flows.len().saturating_sub(FLOWS_TOLD as usize) as u64;

@@ -73,7 +73,8 @@ impl Flow<GoodputPlan> for GoodputFlow {
     }
 
     fn worker_report<S: System>(plan: &GoodputPlan, left: &Left<'_, Self, S>) -> GoodputWorker {
-        let flows = left.flows.iter().filter(|_| !plan.replaces());
+        let flows = left.flows.iter().map(|(flow, _)| flow);
+        let receiving = flows.filter(|flow| !plan.replaces() && flow.receives(plan));
         let report = GoodputReport {
             window: left.shared.window,
             paused_ns: left.shared.paused_ns,
@@ -81,8 +82,9 @@ impl Flow<GoodputPlan> for GoodputFlow {
             corruptions: left.shared.corruptions.clone(),
             ..GoodputReport::default()
         };
-        let receiving = flows.map(|(flow, _)| flow).filter(|flow| flow.receives(plan));
-        let received = receiving.map(|flow| flow.received(plan)).collect();
+        // No more room than for these: they may be very many.
+        let mut received = Vec::with_capacity(receiving.clone().count());
+        received.extend(receiving.map(|flow| flow.received(plan)));
         GoodputWorker { report, received }
     }
 
@@ -139,7 +141,7 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
         if report.received_bytes > 0 && !self.received.is_empty() {
             let (rates, sums) = RateSums::over(window.length_ns(), &self.received);
             for flow in &mut report.flows {
-                flow.received_bps = rates.get(&flow.flow).copied();
+                flow.received_bps = rates.get(flow.flow);
             }
             (report.rates, report.spread) = (sums, Some(RateSpread::of(rates)));
         } else {

@@ -22,7 +22,7 @@ pub(crate) use facts::facts;
 pub use failures::{Disagreement, ErrnoCount, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{
-    FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Starved,
+    FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Rates, Starved,
 };
 pub use remotes::RemoteCounts;
 pub use report::{FlowCorruption, GoodputReport};

@@ -1,7 +1,5 @@
 //! The rates of flows side by side: their sums, an index, the middle of them, and who has next to nothing. Off the hot path.
 
-use std::collections::BTreeMap;
-
 use pathscope_core::id::FlowId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,6 +118,27 @@ impl Starved {
     }
 }
 
+/// The rates of flows, in the order of their numbers, in bits a second. A list, since there may be very many.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rates(Vec<(FlowId, f64)>);
+
+impl Rates {
+    /// That of one flow.
+    pub fn get(&self, flow: FlowId) -> Option<f64> {
+        let place = self.0.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
+        Some(self.0[place].1)
+    }
+}
+
+impl IntoIterator for Rates {
+    type Item = (FlowId, f64);
+    type IntoIter = std::vec::IntoIter<(FlowId, f64)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 /// Sums over the rates of all flows that received.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -142,16 +161,18 @@ impl RateSums {
     /// Of flows over their common window, so that one that starved has a rate of nearly nothing and not none; and the rate of each
     /// that has one, in bits a second. One that was whole after few receives has none. Where most took few, the window itself
     /// is too short for any.
-    pub fn over(length_ns: u64, flows: &[FlowReceived]) -> (BTreeMap<FlowId, f64>, Self) {
+    pub fn over(length_ns: u64, flows: &[FlowReceived]) -> (Rates, Self) {
         let brief = flows.iter().filter(|flow| flow.is_brief).count();
         let is_long = length_ns > 0 && brief * 2 < flows.len();
         let have_rates = flows.iter().filter(|flow| is_long && !(flow.is_brief && flow.is_whole));
         let rate = |flow: &FlowReceived| (flow.flow, flow.bytes as f64 * 8e9 / length_ns as f64);
-        let rates: BTreeMap<FlowId, f64> = have_rates.map(rate).collect();
+        let mut rates = Vec::with_capacity(have_rates.clone().count());
+        rates.extend(have_rates.map(rate));
+        rates.sort_unstable_by_key(|(flow, _)| *flow);
         let too_short = (flows.len() - rates.len()) as u64;
         let mut sums = Self { too_short, ..Self::default() };
-        rates.values().for_each(|&rate| sums.record(rate));
-        (rates, sums)
+        rates.iter().for_each(|(_, rate)| sums.record(*rate));
+        (Rates(rates), sums)
     }
 
     /// Counts one flow's rate.
@@ -218,7 +239,7 @@ mod tests {
             let flows = (0..).map(FlowId).zip(flows);
             let flows: Vec<_> = flows.map(|(flow, it)| FlowReceived { flow, ..*it }).collect();
             let (rates, sums) = RateSums::over(1_000_000_000, &flows);
-            (rates.into_values().collect::<Vec<_>>(), sums.too_short)
+            (rates.into_iter().map(|(_, rate)| rate).collect::<Vec<_>>(), sums.too_short)
         };
         // Equal ones of 64 bytes: whatever their stamps say is noise.
         assert_eq!(rates(&[whole; 8]), (vec![], 8));

@@ -10,7 +10,7 @@ mod other;
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(pathscope_other))))]
 use other as imp;
 
-/// For a process that serves many at once and lives long: from now on every block of [`OWN_BLOCK_BYTES`] or more is memory
+/// For a process that serves many at once and lives long, or has very many flows: from now on every block of [`OWN_BLOCK_BYTES`] or more is memory
 /// of its own. What of it was never touched costs nothing, and all of it goes back the moment it is freed.
 ///
 /// Left to itself, glibc takes such blocks from a heap once the first of them was freed, clears them by writing (so that
@@ -18,7 +18,8 @@ use other as imp;
 /// anything lies above it: 600 clients at once left more than half of what they had taken. And it has up to eight such heaps a processor, each of
 /// which keeps something: few are enough, since no measuring thread allocates while it moves bytes.
 ///
-/// To be called before there are threads. Where the system's allocator knows no such thing, nothing changes.
+/// To be called before there are threads, as far as it is about their heaps. Where the system's allocator knows no such thing, nothing
+/// changes.
 pub fn keep_little() {
     imp::keep_little();
 }

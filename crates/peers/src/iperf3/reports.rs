@@ -5,7 +5,9 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{Caveat, FlowFacts, SocketFacts, TcpFacts, WorkerUsage};
 use pathscope_modes::datagrams::{DatagramFlowFacts, DatagramsReport};
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::{FlowReceived, GoodputReport, RateSpread, RateSums, ReceiveWindow};
+use pathscope_modes::load::{
+    FlowReceived, GoodputReport, RateSpread, RateSums, Rates, ReceiveWindow,
+};
 use pathscope_modes::registry::{EndReport, Plan};
 
 use super::course::Course;
@@ -212,10 +214,7 @@ fn window_of(known: &[Known<'_>], (opens_ns, length_ns): (u64, u64)) -> ReceiveW
     }
 }
 
-fn rates_of(
-    known: &[Known<'_>],
-    length_ns: u64,
-) -> (std::collections::BTreeMap<FlowId, f64>, RateSums) {
+fn rates_of(known: &[Known<'_>], length_ns: u64) -> (Rates, RateSums) {
     let received = known.iter().filter(|(_, sends, _)| !sends).map(|&(flow, _, stream)| {
         FlowReceived { flow, bytes: stream.bytes, is_brief: false, is_whole: false }
     });
@@ -230,7 +229,7 @@ fn goodput(known: &[Known<'_>], window: (u64, u64)) -> GoodputReport {
             flow,
             sent_bytes: if sends { stream.bytes } else { 0 },
             received_bytes: if sends { 0 } else { stream.bytes },
-            received_bps: rates.get(&flow).copied(),
+            received_bps: rates.get(flow),
             tcp: stream.retransmits.filter(|_| sends).map(|retransmits| TcpFacts {
                 retransmits: Some(retransmits),
                 ..TcpFacts::default()
@@ -267,7 +266,7 @@ fn datagrams(known: &[Known<'_>], window: (u64, u64), own: Option<&EndReport>) -
                 expected: None,
                 received: if sends { 0 } else { received },
                 lost: if sends { 0 } else { stream.errors },
-                received_bps: rates.get(&flow).copied(),
+                received_bps: rates.get(flow),
                 error: None,
                 highest: (!sends).then_some(stream.packets),
                 received_bytes: (!sends).then_some(stream.bytes),

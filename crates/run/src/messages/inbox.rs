@@ -1,6 +1,5 @@
 //! Messages for a session's thread from the threads that work for it: an inbox that also wakes.
 
-use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,6 +18,7 @@ use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
+use crate::messages::pages::Pages;
 use crate::threads::lock;
 
 /// What a session's thread is told.
@@ -167,13 +167,10 @@ struct Pile {
 
 #[derive(Debug, Default)]
 struct Words {
-    left: VecDeque<SessionMessage>,
+    left: Pages<SessionMessage>,
     /// Nobody reads any more.
     is_closed: bool,
 }
-
-/// Room for so many messages is kept while there are none.
-const KEPT: usize = 8;
 
 impl Inbox {
     /// An inbox, and the end that reads it when `waker` wakes.
@@ -193,7 +190,7 @@ impl Inbox {
         if words.is_closed {
             return;
         }
-        words.left.push_back(word);
+        words.left.push(word);
         drop(words);
         self.pile.more.notify_one();
         self.waker.wake();
@@ -203,30 +200,20 @@ impl Inbox {
 impl InboxReader {
     /// The next word, if there is one.
     pub fn take(&self) -> Option<SessionMessage> {
-        lock(&self.0.words).next()
+        lock(&self.0.words).left.pop()
     }
 
     /// The next word, if one comes in time.
     pub fn take_within(&self, time: Duration) -> Option<SessionMessage> {
         let words = lock(&self.0.words);
         let more = self.0.more.wait_timeout_while(words, time, |words| words.left.is_empty());
-        more.unwrap_or_else(PoisonError::into_inner).0.next()
+        more.unwrap_or_else(PoisonError::into_inner).0.left.pop()
     }
 
     /// All that there is by now.
     #[cfg(test)]
     pub fn take_all(&self) -> impl Iterator<Item = SessionMessage> {
         std::iter::from_fn(|| self.take())
-    }
-}
-
-impl Words {
-    fn next(&mut self) -> Option<SessionMessage> {
-        let next = self.left.pop_front();
-        if self.left.is_empty() && self.left.capacity() > KEPT {
-            self.left = VecDeque::new();
-        }
-        next
     }
 }
 

@@ -6,4 +6,5 @@ pub(crate) mod attendance;
 pub(crate) mod door;
 pub(crate) mod inbox;
 pub(crate) mod outcome;
+pub(crate) mod pages;
 pub(crate) mod replacements;

@@ -35,9 +35,9 @@ pub(crate) struct Ledger(Arc<Mutex<Page>>);
 struct Page {
     connections: Connections,
     /// Of each flow that runs: the kernel forgets it with the connection. Those that there are from the start have places in order, from
-    /// this one on, since they may be very many.
+    /// this one on, since they may be very many; when they began nobody asks.
     first: FlowId,
-    there: Vec<Begun>,
+    there: Vec<Places>,
     /// And of those that follow others.
     begun: HashMap<FlowId, Begun>,
     hosts: Hosts,
@@ -51,7 +51,7 @@ struct Page {
     progress: Progress,
 }
 
-/// Small, since there is one for each flow that runs, however few of them are told.
+/// A flow that follows others.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     places: Places,
@@ -59,18 +59,13 @@ struct Begun {
     at: Tick,
 }
 
-impl Begun {
-    /// Of a flow that does not run.
-    const NOTHING: Self = Self { places: Places::UNKNOWN, at: Tick::NEVER };
-}
-
 impl Page {
-    /// Writes down when a flow began; what was there before.
-    fn exchange(&mut self, flow: FlowId, begun: Begun) -> Option<Begun> {
+    /// Writes down where a flow is and when it began; where it was before.
+    fn exchange(&mut self, flow: FlowId, begun: Begun) -> Option<Places> {
         let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
         match there {
-            Some(there) => Some(std::mem::replace(there, begun)),
-            None => self.begun.insert(flow, begun),
+            Some(there) => Some(std::mem::replace(there, begun.places)),
+            None => self.begun.insert(flow, begun).map(|before| before.places),
         }
     }
 
@@ -78,7 +73,10 @@ impl Page {
     fn take(&mut self, flow: FlowId) -> Option<Begun> {
         let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
         match there {
-            Some(there) => Some(std::mem::replace(there, Begun::NOTHING)),
+            Some(there) => {
+                let places = std::mem::replace(there, Places::UNKNOWN);
+                Some(Begun { places, at: Tick::NEVER })
+            }
             None => self.begun.remove(&flow),
         }
     }
@@ -108,7 +106,7 @@ impl Ledger {
     pub fn expect(&self, first: FlowId, flows: u32) {
         let mut page = lock(&self.0);
         page.first = first;
-        page.there = vec![Begun::NOTHING; flows as usize];
+        page.there = vec![Places::UNKNOWN; flows as usize];
     }
 
     /// A flow begins on a connection between these addresses.
@@ -118,7 +116,7 @@ impl Ledger {
         let places = page.hosts.keep(addresses);
         let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
         if let Some(before) = page.exchange(flow, begun) {
-            page.hosts.forget(before.places);
+            page.hosts.forget(before);
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
     }
@@ -353,7 +351,6 @@ mod tests {
             assert_eq!(remotes(flow), known);
             assert_eq!(remotes(flow), [None, None], "it is forgotten");
         }
-        assert_eq!(size_of::<Begun>(), 24);
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
         .collect();
     let length_ns = sim.server_shared().window.length_ns();
     let (rates, sums) = RateSums::over(length_ns, &flows);
-    assert_eq!((rates.len(), sums.too_short), (0, 8));
+    assert_eq!((rates.into_iter().len(), sums.too_short), (0, 8));
     let server = GoodputReport { received_bytes: 512, rates: sums, ..GoodputReport::default() };
     let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server), false);
     let up = summary.up.expect("it pushes");

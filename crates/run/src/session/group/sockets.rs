@@ -7,10 +7,10 @@ use pathscope_core::sending::SendState;
 use pathscope_flow::Transport;
 use pathscope_modes::load::FLOWS_TOLD;
 use pathscope_modes::mode::{DatagramSockets, ToldAs};
-use pathscope_os::batches;
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_os::{batches, memory};
 
 use super::GroupState;
 use crate::error::RunError;
@@ -45,6 +45,8 @@ impl GroupState {
             self.part = Some(sharing::part(&inbox.waker)?);
         }
         if self.placement.has_tables {
+            // What very many flows take is given back when they are over, before more is taken for what is said of them.
+            memory::keep_little();
             let first = self.group.first.0;
             let shares = shares(self.group.flows, self.placement.workers);
             let shares: Vec<_> = shares.iter().map(|it| first + it.start..first + it.end).collect();
