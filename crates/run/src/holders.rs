@@ -69,11 +69,23 @@ impl Holders {
         FlowId(self.0.first().map_or(0, |holder| holder.flows.start))
     }
 
-    /// Hands over the socket of a flow.
-    pub fn give(&self, flow: FlowId, socket: Socket) -> Result<(), RunError> {
-        let holder = self.0.iter().find(|holder| holder.flows.contains(&flow.0));
-        let given = holder.map_or(Ok(()), |holder| holder.table.give(flow.0, socket));
-        given.map_err(RunError::system("cannot hand a connection to the thread that runs it"))
+    /// Hands over the sockets of flows, in as few calls as may be.
+    pub fn give(&self, mut sockets: Vec<(u32, Socket)>) -> Result<(), RunError> {
+        let holder_of = |flow| self.0.iter().find(|holder| holder.flows.contains(&flow));
+        while let Some(&(flow, _)) = sockets.first() {
+            let Some(Holder { flows, table, .. }) = holder_of(flow) else {
+                sockets.remove(0);
+                continue;
+            };
+            let count = sockets.iter().take_while(|(flow, _)| flows.contains(flow)).count();
+            let rest = sockets.split_off(count);
+            let given = table.give_all(sockets);
+            given.map_err(RunError::system(
+                "cannot hand connections to the thread that runs them",
+            ))?;
+            sockets = rest;
+        }
+        Ok(())
     }
 
     /// How the worker of these flows is told; once.

@@ -1,5 +1,6 @@
 //! Linux: `close_range(2)` with `CLOSE_RANGE_UNSHARE`, and `SCM_RIGHTS` over a pair of sockets.
 
+use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -11,7 +12,7 @@ use rustix::net::{
     sockopt,
 };
 
-use super::{Handed, Inside};
+use super::{AT_ONCE, Handed, Inside};
 use crate::{OsError, Socket, Waker};
 
 /// A few sockets are on their way at once: the system counts those of a user that are, and allows no more than a process may have open.
@@ -85,13 +86,15 @@ impl Link {
         std::mem::forget(self);
     }
 
-    pub fn give(&self, number: u32, socket: &Socket) -> io::Result<()> {
-        let descriptors = [socket.as_fd()];
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    /// At most [`AT_ONCE`].
+    pub fn give(&self, sockets: &[(u32, Socket)]) -> io::Result<()> {
+        let descriptors: Vec<_> = sockets.iter().map(|(_, socket)| socket.as_fd()).collect();
+        let numbers: Vec<u8> =
+            sockets.iter().flat_map(|(number, _)| number.to_ne_bytes()).collect();
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let number = number.to_ne_bytes();
-        sendmsg(&self.0, &[IoSlice::new(&number)], &mut control, SendFlags::NOSIGNAL)?;
+        sendmsg(&self.0, &[IoSlice::new(&numbers)], &mut control, SendFlags::NOSIGNAL)?;
         Ok(())
     }
 
@@ -100,48 +103,41 @@ impl Link {
         Ok(())
     }
 
-    pub fn next(&self) -> Handed {
-        // Where it may wait there is something, or nothing comes any more.
-        self.received(RecvFlags::empty()).unwrap_or(Handed::Over)
-    }
-
-    pub fn next_if_there(&self) -> Option<Handed> {
-        self.received(RecvFlags::DONTWAIT)
-    }
-
-    fn received(&self, how: RecvFlags) -> Option<Handed> {
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    /// Adds what has come; nothing where nothing has, and it may not wait.
+    pub fn receive(&self, may_wait: bool, into: &mut VecDeque<Handed>) {
+        let how = if may_wait { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut number = [0; size_of::<u32>()];
+        let mut numbers = [0; AT_ONCE * size_of::<u32>()];
         let received = loop {
-            let mut slices = [IoSliceMut::new(&mut number)];
+            let mut slices = [IoSliceMut::new(&mut numbers)];
             match recvmsg(&self.0, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC | how) {
                 Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::AGAIN) => return None,
-                Err(_) => return Some(Handed::Over),
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(_) => return into.push_back(Handed::Over),
                 Ok(received) => break received.bytes,
             }
         };
-        let number_bytes = number.len();
-        Some(match received {
-            0 => Handed::Over,
-            bytes if bytes < number_bytes => Handed::Call,
-            _ => {
-                let number = u32::from_ne_bytes(number);
-                let mut all = control.drain().filter_map(|message| match message {
-                    RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-                    _ => None,
-                });
-                all.next().map_or(Handed::Lost(number), |it| Handed::Socket(number, it.into()))
-            }
-        })
+        let (numbers, rest) = numbers[..received].as_chunks();
+        if numbers.is_empty() {
+            return into.push_back(if rest.is_empty() { Handed::Over } else { Handed::Call });
+        }
+        let mut descriptors = control.drain().flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect::<Vec<_>>(),
+            _ => Vec::new(),
+        });
+        // Where the table has no room for all, the first come.
+        into.extend(numbers.iter().map(|&number| {
+            let (number, descriptor) = (u32::from_ne_bytes(number), descriptors.next());
+            descriptor.map_or(Handed::Lost(number), |it| Handed::Socket(number, it.into()))
+        }));
     }
 }
 
 /// Readable where something has come.
 impl AsFd for Inside {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.0.as_fd()
+        self.link.0.as_fd()
     }
 }
 

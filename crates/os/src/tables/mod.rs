@@ -16,6 +16,8 @@ use other as imp;
 #[cfg(not(pathscope_other))]
 mod tests;
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +37,14 @@ pub struct Table {
 
 /// The end of such a thread itself.
 #[derive(Debug)]
-pub struct Inside(imp::Link);
+pub struct Inside {
+    link: imp::Link,
+    /// What came with the last message and was not taken yet.
+    more: RefCell<VecDeque<Handed>>,
+}
+
+/// So many sockets are handed over with one call at the most: the system takes some more.
+const AT_ONCE: usize = 64;
 
 /// What such a thread is handed or told.
 #[derive(Debug)]
@@ -75,7 +84,7 @@ impl Table {
             let has_left = left.is_ok();
             let _ = tell.send(left);
             if has_left {
-                work(&Inside(inside));
+                work(&Inside { link: inside, more: RefCell::default() });
             } else {
                 // Nobody has left the table that it is of: it is closed there once.
                 inside.forget();
@@ -94,8 +103,14 @@ impl Table {
 
     /// Hands a socket over. It is closed here.
     pub fn give(&self, number: u32, socket: Socket) -> io::Result<()> {
-        let given = self.link.as_ref().map_or(Ok(()), |link| link.give(number, &socket));
-        drop(socket);
+        self.give_all(vec![(number, socket)])
+    }
+
+    /// Hands these over, in their order and as few calls as may be. They are closed here.
+    pub fn give_all(&self, sockets: Vec<(u32, Socket)>) -> io::Result<()> {
+        let give = |link: &imp::Link| sockets.chunks(AT_ONCE).try_for_each(|them| link.give(them));
+        let given = self.link.as_ref().map_or(Ok(()), give);
+        drop(sockets);
         given
     }
 
@@ -139,12 +154,21 @@ impl Drop for Table {
 impl Inside {
     /// Waits for what comes next.
     pub fn next(&self) -> Handed {
-        self.0.next()
+        // Where it may wait there is something, or nothing comes any more.
+        self.take(true).unwrap_or(Handed::Over)
     }
 
-    /// What has come already. Never waits; of what there is to wait for tells the descriptor.
+    /// What has come already. Never waits; of what there is to wait for tells the descriptor, once nothing is left of what came before.
     pub fn next_if_there(&self) -> Option<Handed> {
-        self.0.next_if_there()
+        self.take(false)
+    }
+
+    fn take(&self, may_wait: bool) -> Option<Handed> {
+        let mut more = self.more.borrow_mut();
+        if more.is_empty() {
+            self.link.receive(may_wait, &mut more);
+        }
+        more.pop_front()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Any other system: none.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 
@@ -32,7 +33,7 @@ impl Link {
         match self.0 {}
     }
 
-    pub fn give(&self, _number: u32, _socket: &Socket) -> io::Result<()> {
+    pub fn give(&self, _sockets: &[(u32, Socket)]) -> io::Result<()> {
         match self.0 {}
     }
 
@@ -40,11 +41,7 @@ impl Link {
         match self.0 {}
     }
 
-    pub fn next(&self) -> Handed {
-        match self.0 {}
-    }
-
-    pub fn next_if_there(&self) -> Option<Handed> {
+    pub fn receive(&self, _may_wait: bool, _into: &mut VecDeque<Handed>) {
         match self.0 {}
     }
 }

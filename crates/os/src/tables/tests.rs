@@ -70,6 +70,35 @@ fn a_socket_is_open_where_it_was_handed_to_and_nowhere_else() {
 }
 
 #[test]
+fn those_that_are_handed_over_together_come_one_after_the_other_before_whatever_follows() {
+    const COUNT: u32 = 2 * AT_ONCE as u32 + 3;
+    let (tell, told) = channel();
+    let table = Table::start("apart", Vec::new(), move |inside| {
+        // Each is open, and another one.
+        let mut held = Vec::new();
+        while let Handed::Socket(number, socket) = inside.next() {
+            let _ = tell.send((number, socket.local_addr().ok()));
+            held.push(socket);
+        }
+        let _ = tell.send((COUNT, None));
+        assert!(inside.next_if_there().is_none_or(|next| matches!(next, Handed::Over)));
+    });
+    let table = match table {
+        Ok(table) => table,
+        Err(error) => return println!("skipped, because {error}"),
+    };
+    let (peers, sockets): (Vec<_>, Vec<_>) = (0..COUNT).map(|_| connected()).unzip();
+    let expected: Vec<_> = (0..).zip(&sockets).map(|(n, it)| (n, it.local_addr().ok())).collect();
+    table.give_all((0..).zip(sockets).collect()).expect("it is there");
+    table.call().expect("it is there");
+    let come: Vec<_> =
+        (0..=COUNT).map(|_| told.recv_timeout(PATIENCE).expect("it tells")).collect();
+    assert_eq!(come[..COUNT as usize], expected);
+    assert_eq!(come[COUNT as usize], (COUNT, None), "then the call");
+    drop((table, peers));
+}
+
+#[test]
 fn each_table_has_room_for_as_many_as_the_first() {
     // Two in each table for a socket outside, which is closed at once.
     let (tell, told) = channel();

@@ -25,6 +25,7 @@ use crate::connect::{Orders, settings};
 use crate::error::RunError;
 use crate::messages::asking::{ATTACH_WITHIN, Asking};
 use crate::messages::attendance::Arrival;
+use crate::messages::handing::Handing;
 use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::queue::Queue;
@@ -46,6 +47,8 @@ pub(crate) fn start(
     let poller = Arc::new(Poller::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
     let mut own = None;
+    let holders = orders.holders.clone();
+    let handing = holders.map(|it| Handing::new(orders.group.id, it, orders.inbox.clone()));
     let opener = |told| Opener {
         vacancies: orders.group.flows,
         next: 0,
@@ -57,6 +60,8 @@ pub(crate) fn start(
         waker: waker.clone(),
         told,
         making: Queue::new(ATTACH_WITHIN),
+        fresh: Vec::new(),
+        handing,
         undecided: Undecided::default(),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
@@ -106,6 +111,10 @@ struct Opener {
     next: u32,
     /// By their numbers.
     making: Queue<Handshake>,
+    /// Those that have said what they are for in this turn, and for whose answers nobody has looked.
+    fresh: Vec<(u32, Handshake)>,
+    /// Those that are made, where others hold them.
+    handing: Option<Handing>,
     /// Those that went ahead: their workers have them.
     undecided: Undecided,
     begin_until: Tick,
@@ -141,7 +150,7 @@ impl Opener {
         let limit = held.map_or(limit, |_| limit.min(placement::made_at_once()));
         self.vacancies > 0
             && self.next < self.numbers()
-            && (self.making.len() as u64) < limit
+            && ((self.making.len() + self.fresh.len()) as u64) < limit
             && !self.begins_no_more()
             && clock::now() >= self.pause_until
     }
@@ -151,7 +160,7 @@ impl Opener {
         // What comes of one at once is not waited for, and word is to be heard in between.
         for _ in 0..TURN {
             if !self.may_begin() {
-                return;
+                break;
             }
             let number = self.next;
             self.next += 1;
@@ -163,6 +172,8 @@ impl Opener {
                 self.pause_until = clock::now().plus_nanos(PAUSE_NS);
             }
         }
+        self.look_after_fresh();
+        self.hand_over();
     }
 
     fn begin(&mut self, number: u32, times_damaged: u32) -> Result<(), RunError> {
@@ -185,14 +196,16 @@ impl Opener {
         let Some(mut making) = self.send_ahead(number, making) else { return Ok(()) };
         // Where the other end is this machine, it is connected by now.
         match making.go_on() {
-            Ok(StreamProgress::Waiting) => {
-                let awaited = if making.is_connected() { Interest::INPUT } else { Interest::BOTH };
-                self.poller.add(&making.stream, number.into(), awaited)?;
-                self.making.enter(number.into(), making, clock::now());
+            Ok(StreamProgress::Waiting) if making.is_connected() => {
+                self.fresh.push((number, making));
+                Ok(())
             }
-            progress => self.settle(number, making, progress),
+            Ok(StreamProgress::Waiting) => self.await_more(number, making),
+            progress => {
+                self.settle(number, making, progress);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// Takes all word. Whether there is anybody left who could tell more.
@@ -277,13 +290,20 @@ impl Opener {
         self.begin(number, times_damaged)
     }
 
-    fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
+    fn made(&mut self, number: u32, making: Handshake) -> Result<(), RunError> {
         let Handshake { stream, asking } = making;
         let (begun, connect_ns) = (Some(asking.begun), asking.connect_ns());
         let called = asking.attaching.called();
         let arrival = Arrival { begun, connect_ns, called, ..Arrival::default() };
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
-        self.orders.attached(self.orders.seat(number).flow, stream.into(), arrival);
+        let flow = self.orders.seat(number).flow;
+        match &mut self.handing {
+            Some(handing) => {
+                let ends = [stream.local_addr().ok(), Some(asking.server)];
+                handing.add(flow, stream.into(), ends, arrival);
+            }
+            None => self.orders.attached(flow, stream.into(), arrival),
+        }
         Ok(())
     }
 
@@ -300,6 +320,7 @@ impl Opener {
         if number < self.orders.group.flows || is_foreign {
             self.is_stopped = true;
             self.making.clear();
+            self.fresh.clear();
             let foreign = || {
                 RunError::Peer(format!(
                     "{address} leads to another server than {session}, where the session is: the targets of a run are \

@@ -26,6 +26,8 @@ use crate::threads::lock;
 pub(crate) enum SessionMessage {
     /// A flow has its socket, or will have it when the test starts.
     Attached { group: GroupId, flow: FlowId, socket: FlowSocket, arrival: Arrival },
+    /// The same of several, which others hold.
+    AttachedTogether { group: GroupId, all: Vec<(FlowId, HeldSocket, Arrival)> },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
     /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
@@ -120,7 +122,7 @@ impl FlowSocket {
         let Some(holders) = holders else { return Ok(Self::Open(socket)) };
         let facts = (flow == holders.first()).then(|| Box::new(socket.facts()));
         let addresses = addresses(&socket);
-        holders.give(flow, socket)?;
+        holders.give(vec![(flow.0, socket)])?;
         Ok(Self::Held(HeldSocket { addresses, facts }))
     }
 

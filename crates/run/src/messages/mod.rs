@@ -4,6 +4,7 @@
 pub(crate) mod asking;
 pub(crate) mod attendance;
 pub(crate) mod door;
+pub(crate) mod handing;
 pub(crate) mod inbox;
 pub(crate) mod outcome;
 pub(crate) mod pages;

@@ -314,7 +314,7 @@ impl<'scope> Serving<'scope> {
                 self.guests.next_deadline().map(left),
                 self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
-                self.followers.next_look(),
+                self.followers.next_look(now),
                 self.latecomers.next_deadline().map(left),
                 self.sessions.keep_turns(now).map(left),
             ];
@@ -362,7 +362,7 @@ impl<'scope> Serving<'scope> {
             for (stream, word) in self.followers.try_again(&self.sessions, clock::now()) {
                 self.take_leave(stream, &word);
             }
-            self.followers.wake();
+            self.followers.go_on(clock::now());
             self.lead_latecomers();
             self.tell_totals_if_asked();
             if self.sessions.is_done() {

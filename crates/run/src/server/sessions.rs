@@ -13,10 +13,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_engines::Preface;
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
-use pathscope_os::sockets::{self, Socket};
+use pathscope_os::sockets;
 use pathscope_os::{Waker, memory};
 use pathscope_peers::access::Access;
 use pathscope_peers::attach::{ClaimSeat, Seat, SeatRefusal};
@@ -26,8 +25,8 @@ use pathscope_peers::registry::{DatagramClaim, StreamClaim};
 use pathscope_peers::seats::Seats;
 
 pub(super) use admission::Admission;
-pub(super) use seat_word::Attached;
-use seat_word::SeatWord;
+use seat_word::take_seat;
+pub(super) use seat_word::{Attached, OnItsWay};
 use setups::Setups;
 
 use super::Settings;
@@ -36,6 +35,7 @@ use crate::connect::settings;
 use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::{Arrival, Attendance, Attended};
+use crate::messages::handing::Handing;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads::lock;
 use crate::workers::entrances::WayIn;
@@ -172,8 +172,8 @@ struct Expected {
     access: Access,
     test: Test,
     inbox: Inbox,
-    /// Who holds the sockets of these groups.
-    holders: Vec<(GroupId, Holders)>,
+    /// The sockets of these groups on their way to those who hold them.
+    handing: Vec<(GroupId, Arc<Mutex<Handing>>)>,
     /// Where the flows of this group come in that follow others.
     way_in: Option<(GroupId, WayIn)>,
     /// How many connections that follow one another are there.
@@ -200,7 +200,8 @@ struct Claimed {
     attended: Option<Attended>,
     /// Where it comes in, if it is one of those.
     way_in: WayIn,
-    holders: Option<Holders>,
+    /// Where it goes, if others hold it.
+    handing: Option<Arc<Mutex<Handing>>>,
 }
 
 impl Sessions {
@@ -259,7 +260,7 @@ impl Sessions {
             access,
             test: test.clone(),
             inbox,
-            holders: Vec::new(),
+            handing: Vec::new(),
             way_in: None,
             lanes: HashMap::new(),
         };
@@ -281,7 +282,12 @@ impl Sessions {
         way_in: Option<(GroupId, WayIn)>,
     ) {
         if let Some(expected) = lock(&self.state).tests.get_mut(&credentials.token) {
-            (expected.holders, expected.way_in) = (holders, way_in);
+            let handing = |(group, holders)| {
+                let handing = Handing::new(group, holders, expected.inbox.clone());
+                (group, Arc::new(Mutex::new(handing)))
+            };
+            expected.handing = holders.into_iter().map(handing).collect();
+            expected.way_in = way_in;
         }
     }
 
@@ -326,11 +332,11 @@ impl Sessions {
         expected.seats.claim_stream(seat)?;
         *served += 1;
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
-        let mut holders = expected.holders.iter().filter(|(group, _)| *group == seat.group);
-        let holders = holders.next().map(|(_, holders)| holders.clone());
+        let mut handing = expected.handing.iter().filter(|(group, _)| *group == seat.group);
+        let handing = handing.next().map(|(_, handing)| Arc::clone(handing));
         let way_in = expected.way_in.as_ref().filter(|(group, _)| *group == seat.group);
         let way_in = way_in.map_or_else(WayIn::default, |(_, way_in)| way_in.clone());
-        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended, way_in, holders })
+        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended, way_in, handing })
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -359,37 +365,4 @@ impl Sessions {
         }
         Ok(())
     }
-}
-
-/// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
-/// Where it was left for a worker which is still to be woken, that way.
-fn take_seat(SeatRequest { stream, claim, from }: SeatRequest, claimed: Claimed) -> Option<WayIn> {
-    let Claimed { inbox, settings, attended, way_in, holders } = claimed;
-    let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
-    let arrival = Arrival { attended, ..Arrival::default() };
-    // As it was accepted it is set so as is usual.
-    let is_usual = settings == sockets::Settings::default();
-    let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
-    if let Err(error) = set {
-        inbox.post(SessionMessage::AttachFailed(error.into()));
-        return None;
-    }
-    let reply = claim.reply(Ok(()));
-    let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
-    let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold) else {
-        return Some(way_in);
-    };
-    // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
-    let mut stream = socket.into_tcp_stream();
-    if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
-        return None;
-    }
-    let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
-        return None;
-    };
-    inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
-        Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
-        Err(error) => SessionMessage::AttachFailed(error),
-    });
-    None
 }

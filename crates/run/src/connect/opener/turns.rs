@@ -4,12 +4,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_os::readiness::{Poller, Ready};
+use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::{OsError, clock};
+use pathscope_peers::attach::StreamProgress;
 
 use super::Opener;
+use crate::connect::handshake::Handshake;
+use crate::error::RunError;
+use crate::messages::handing::Handing;
 use crate::messages::inbox::SessionMessage;
 use crate::threads::lock;
+
+/// So many that were begun in a turn are looked at again at its end: of fewer, the first answers are not there yet.
+const FRESH_LEAST: usize = 8;
 
 /// Its thread, which waits without holding it: whoever tells of a vacancy may do its work meanwhile.
 pub(super) fn run(opener: &Mutex<Opener>) {
@@ -60,7 +67,41 @@ impl Opener {
             }
         }
         self.expire();
+        self.hand_over();
         true
+    }
+
+    /// Where many were begun, a server that is near has answered most of them by now: they are never waited for.
+    pub(super) fn look_after_fresh(&mut self) {
+        let is_early = self.fresh.len() < FRESH_LEAST;
+        // One that comes damaged is begun again.
+        while !self.fresh.is_empty() {
+            for (number, mut making) in std::mem::take(&mut self.fresh) {
+                let begun = making.asking.begun;
+                let progress = if is_early { Ok(StreamProgress::Waiting) } else { making.go_on() };
+                match progress {
+                    Ok(StreamProgress::Waiting) => {
+                        if let Err(error) = self.await_more(number, making) {
+                            self.failed(number, begun, error);
+                        }
+                    }
+                    progress => self.settle(number, making, progress),
+                }
+            }
+        }
+    }
+
+    /// Waits for what comes of a connection in the making.
+    pub(super) fn await_more(&mut self, number: u32, making: Handshake) -> Result<(), RunError> {
+        let awaited = if making.is_connected() { Interest::INPUT } else { Interest::BOTH };
+        self.poller.add(&making.stream, number.into(), awaited)?;
+        self.making.enter(number.into(), making, clock::now());
+        Ok(())
+    }
+
+    /// Those that were made go to those who hold them.
+    pub(super) fn hand_over(&mut self) {
+        self.handing.iter_mut().for_each(Handing::go);
     }
 
     /// For how long there is nothing to do but to wait for words.

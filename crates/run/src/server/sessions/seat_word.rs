@@ -1,24 +1,104 @@
 //! What becomes of a connection that asks for its seat, and how it is told that it has it: its worker says so with the first bytes of
 //! the flow.
 
+use std::io::Write;
 use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_engines::{Preface, Unheard};
+use pathscope_os::sockets::{self, Socket};
+use pathscope_peers::attach::{ClaimSeat, Seat};
 
-use super::SeatRequest;
+use super::{Claimed, SeatRequest};
+use crate::messages::attendance::Arrival;
+use crate::messages::handing::Handing;
+use crate::messages::inbox::{FlowSocket, SessionMessage};
+use crate::threads::lock;
 use crate::workers::entrances::WayIn;
 
 /// What becomes of a connection that asks for its seat.
 #[derive(Debug)]
 pub(in crate::server) enum Attached {
-    /// It has it, or is gone. Where its flow was left for a worker that is still to be woken, that way.
-    Over(Option<WayIn>),
+    /// It has it, or is gone. Where it was left on its way, that way.
+    Over(Option<OnItsWay>),
     /// There is no room for it yet.
     Waits(SeatRequest),
     /// It has none, and is to be told this: whoever closes it reads first what it has sent ahead, or the system would reset
     /// it, and the word could be lost.
     Refused { stream: TcpStream, word: Vec<u8> },
+}
+
+/// Where connections were left that others may follow at once: they go on together.
+#[derive(Debug)]
+pub(in crate::server) enum OnItsWay {
+    /// For a worker that is still to be woken.
+    In(WayIn),
+    /// To those who hold them.
+    ToHolders(Arc<Mutex<Handing>>),
+}
+
+impl OnItsWay {
+    /// Whether both are of one test.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::In(way_in), Self::In(other)) => way_in.is(other),
+            (Self::ToHolders(handing), Self::ToHolders(other)) => Arc::ptr_eq(handing, other),
+            _ => false,
+        }
+    }
+
+    /// Whether they may wait a moment for others.
+    pub const fn gathers(&self) -> bool {
+        matches!(self, Self::ToHolders(_))
+    }
+
+    /// They go on.
+    pub fn go(self) {
+        match self {
+            Self::In(way_in) => way_in.wake(),
+            Self::ToHolders(handing) => lock(&handing).go(),
+        }
+    }
+}
+
+/// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
+/// Where it was left on its way, that way.
+pub(super) fn take_seat(
+    SeatRequest { stream, claim, from }: SeatRequest,
+    claimed: Claimed,
+) -> Option<OnItsWay> {
+    let Claimed { inbox, settings, attended, way_in, handing } = claimed;
+    let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
+    let arrival = Arrival { attended, ..Arrival::default() };
+    // As it was accepted it is set so as is usual.
+    let is_usual = settings == sockets::Settings::default();
+    let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
+    if let Err(error) = set {
+        inbox.post(SessionMessage::AttachFailed(error.into()));
+        return None;
+    }
+    let reply = claim.reply(Ok(()));
+    let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
+    let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold) else {
+        return Some(OnItsWay::In(way_in));
+    };
+    // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
+    let mut stream = socket.into_tcp_stream();
+    if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
+        return None;
+    }
+    let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
+        return None;
+    };
+    if let Some(handing) = handing {
+        let ends = [socket.local_addr().ok(), Some(from)];
+        lock(&handing).add(flow, socket, ends, arrival);
+        return Some(OnItsWay::ToHolders(handing));
+    }
+    let socket = FlowSocket::Open(socket);
+    inbox.post(SessionMessage::Attached { group, flow, socket, arrival });
+    None
 }
 
 /// The word for one connection; it awaits nothing.

@@ -11,7 +11,8 @@ use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::error::RunError;
-use crate::messages::inbox::SessionMessage;
+use crate::messages::attendance::Arrival;
+use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
 
 impl<D: Talk> Driver<D> {
@@ -19,18 +20,12 @@ impl<D: Talk> Driver<D> {
     pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
         let now = clock::now();
         match word {
-            SessionMessage::Attached { group, flow, socket, mut arrival } => {
-                let Some(test) = &mut self.test else { return };
-                if let Some(name) = arrival.called.take() {
-                    self.journal.call(flow, name);
-                }
-                let follows = test.started().is_some() && test.tells_connections(group);
-                if let Some(addresses) = socket.addresses().filter(|_| follows) {
-                    self.journal.opened(flow, addresses, now);
-                }
-                test.connected(group, &arrival);
-                if test.attach((group, flow), socket, arrival) {
-                    self.dialogue.input(Input::Attached { group, flow }, now);
+            SessionMessage::Attached { group, flow, socket, arrival } => {
+                self.attach((group, flow), socket, arrival, now);
+            }
+            SessionMessage::AttachedTogether { group, all } => {
+                for (flow, held, arrival) in all {
+                    self.attach((group, flow), FlowSocket::Held(held), arrival, now);
                 }
             }
             SessionMessage::AttachFailed(error) => self.give_up(error),
@@ -118,6 +113,28 @@ impl<D: Talk> Driver<D> {
                 self.awaited = self.awaited.min(now + UNDELIVERED);
                 self.dialogue.input(Input::Stop(reason), now);
             }
+        }
+    }
+
+    /// A flow has its socket.
+    fn attach(
+        &mut self,
+        (group, flow): (GroupId, FlowId),
+        socket: FlowSocket,
+        mut arrival: Arrival,
+        now: Tick,
+    ) {
+        let Some(test) = &mut self.test else { return };
+        if let Some(name) = arrival.called.take() {
+            self.journal.call(flow, name);
+        }
+        let follows = test.started().is_some() && test.tells_connections(group);
+        if let Some(addresses) = socket.addresses().filter(|_| follows) {
+            self.journal.opened(flow, addresses, now);
+        }
+        test.connected(group, &arrival);
+        if test.attach((group, flow), socket, arrival) {
+            self.dialogue.input(Input::Attached { group, flow }, now);
         }
     }
 
