@@ -15,8 +15,9 @@ use rustix::net::{
 use super::{AT_ONCE, Handed, Inside};
 use crate::{OsError, Socket, Waker};
 
-/// A few sockets are on their way at once: the system counts those of a user that are, and allows no more than a process may have open.
-const SEND_BUFFER_BYTES: usize = 8 << 10;
+/// A few messages are on their way at once: the system counts the sockets of a user that are, and allows no more than a process may have
+/// open. No system gives less room than for some four messages.
+const SEND_BUFFER_BYTES: usize = 2 << 10;
 
 /// Standard input, output and error stay.
 const FIRST_CLOSED: RawFd = 3;
