@@ -47,11 +47,13 @@ pub(crate) fn start(
     let poller = Arc::new(Poller::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
     let mut own = None;
+    let most = most_at_once(&orders, &test);
     let holders = orders.holders.clone();
     let handing = holders.map(|it| Handing::new(orders.group.id, it, orders.inbox.clone()));
     let opener = |told| Opener {
         vacancies: orders.group.flows,
         next: 0,
+        most,
         orders,
         destinations,
         test,
@@ -109,6 +111,8 @@ struct Opener {
     vacancies: u32,
     /// The number of the next, in its group.
     next: u32,
+    /// So many may be in the making at once.
+    most: u64,
     /// By their numbers.
     making: Queue<Handshake>,
     /// Those that have said what they are for in this turn, and for whose answers nobody has looked.
@@ -142,15 +146,9 @@ impl Opener {
 
     /// Whether there is room for another, and it is time for it.
     fn may_begin(&self) -> bool {
-        let limit = match self.orders.peer.known_by() {
-            KnownBy::Seat | KnownBy::Nothing => u64::from(self.test.plan.connect_limit()),
-            KnownBy::Arrival => 1,
-        };
-        let held = self.orders.holders.as_ref();
-        let limit = held.map_or(limit, |_| limit.min(placement::made_at_once()));
         self.vacancies > 0
             && self.next < self.numbers()
-            && ((self.making.len() + self.fresh.len()) as u64) < limit
+            && ((self.making.len() + self.fresh.len()) as u64) < self.most
             && !self.begins_no_more()
             && clock::now() >= self.pause_until
     }
@@ -357,6 +355,15 @@ impl Opener {
             self.failed(number as u32, making.asking.begun, making.asking.late());
         }
     }
+}
+
+/// How many connections may be in the making at once.
+fn most_at_once(orders: &Orders, test: &Test) -> u64 {
+    let most = match orders.peer.known_by() {
+        KnownBy::Seat | KnownBy::Nothing => u64::from(test.plan.connect_limit()),
+        KnownBy::Arrival => 1,
+    };
+    orders.holders.as_ref().map_or(most, |_| most.min(placement::made_at_once()))
 }
 
 /// How long nothing is begun after so many that were not made, one after the other.
