@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -10,11 +11,12 @@ use std::sync::{Arc, Mutex};
 use pathscope_core::id::FlowId;
 use pathscope_engines::{EngineError, Inbox as EngineInbox, Remote, worker_inbox_of};
 use pathscope_flow::Machine;
-use pathscope_os::sockets::Socket;
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::tables::{Handed, Inside, Table};
 use pathscope_os::{OsError, Waker};
 
 use crate::error::RunError;
+use crate::readying::{Readying, Room};
 use crate::threads::lock;
 
 /// What such a thread has.
@@ -23,14 +25,33 @@ pub(crate) struct Holding {
     pub sockets: Vec<(FlowId, Socket)>,
     /// Those for which its table had no room.
     pub lost: u32,
+    /// Why the first of those that were to be opened here is not.
+    pub failed: Option<OsError>,
 }
 
 impl Holding {
+    /// Opens these, up to the first that fails.
+    fn open(&mut self, promised: Vec<Promised>, settings: &Settings, readying: Option<Readying>) {
+        for (flow, local, remote) in promised {
+            match sockets::accept_udp_flow_of_many(local, remote, settings) {
+                Ok(socket) => {
+                    // As the first of the group, which said what it cannot carry.
+                    let _ = readying.map(|readying| readying.ready(&socket));
+                    self.sockets.push((flow, socket));
+                }
+                Err(error) => return self.failed = Some(error),
+            }
+        }
+    }
+
     /// Gives each of these flows its socket.
     pub fn equip<F: Machine>(
         &mut self,
         flows: impl Iterator<Item = F>,
     ) -> Result<Vec<(F, Vec<Socket>)>, EngineError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
         let mut held: HashMap<FlowId, Socket> = self.sockets.drain(..).collect();
         let lost = self.lost;
         let equip = |flow: F| {
@@ -59,43 +80,78 @@ struct Holder {
 
 /// Those of a group: each has the flows of one worker. Cheap to clone; they end when the last is gone.
 #[derive(Clone, Debug)]
-pub(crate) struct Holders(Arc<Vec<Holder>>);
+pub(crate) struct Holders {
+    all: Arc<Vec<Holder>>,
+    /// How a socket is made ready before it is handed over.
+    readying: Option<Readying>,
+}
+
+/// A server's socket of a flow of datagrams, before it is opened: its number, its own address and the other end's.
+pub(crate) type Promised = (FlowId, SocketAddr, SocketAddr);
 
 impl Holders {
     /// Starts one for each of these shares of flows. `session` is what they wake when they have something to say.
-    pub fn start(shares: &[Range<u32>], session: &Waker) -> Result<Self, RunError> {
+    pub fn start(
+        shares: &[Range<u32>],
+        readying: Option<Readying>,
+        session: &Waker,
+    ) -> Result<Self, RunError> {
         let start = |flows: &Range<u32>| Holder::start(flows.clone(), session);
-        Ok(Self(Arc::new(shares.iter().map(start).collect::<Result<_, _>>()?)))
+        let all = Arc::new(shares.iter().map(start).collect::<Result<_, _>>()?);
+        Ok(Self { all, readying })
     }
 
     /// The first flow of the group.
     pub fn first(&self) -> FlowId {
-        FlowId(self.0.first().map_or(0, |holder| holder.flows.start))
+        FlowId(self.all.first().map_or(0, |holder| holder.flows.start))
     }
 
-    /// Hands over the socket of a flow.
-    pub fn give(&self, flow: FlowId, socket: Socket) -> Result<(), RunError> {
-        let holder = self.0.iter().find(|holder| holder.flows.contains(&flow.0));
+    /// Makes the socket of a flow ready, and hands it over. The room that it has, where that is told.
+    pub fn give(&self, flow: FlowId, socket: Socket) -> Result<Option<Room>, RunError> {
+        let room = self.readying.map_or(Ok(None), |readying| readying.ready(&socket))?;
+        let holder = self.all.iter().find(|holder| holder.flows.contains(&flow.0));
         let given = holder.map_or(Ok(()), |holder| holder.table.give(flow.0, socket));
-        given.map_err(RunError::system("cannot hand a connection to the thread that runs it"))
+        given.map_err(RunError::system("cannot hand a connection to the thread that runs it"))?;
+        Ok(room)
+    }
+
+    /// Has each open the sockets of its flows where it holds them: the session is heard of meanwhile. `kept` is let go as each has done so.
+    pub fn open<T: Send + Sync + 'static>(
+        &self,
+        promised: &[Promised],
+        settings: &Settings,
+        kept: &Arc<T>,
+    ) {
+        for holder in self.all.iter() {
+            let own = promised.iter().filter(|(flow, ..)| holder.flows.contains(&flow.0));
+            let own: Vec<Promised> = own.copied().collect();
+            if !own.is_empty() {
+                let (settings, readying) = (settings.clone(), self.readying);
+                let kept = Arc::clone(kept);
+                holder.run(Box::new(move |holding| {
+                    holding.open(own, &settings, readying);
+                    drop(kept);
+                }));
+            }
+        }
     }
 
     /// How the worker of these flows is told; once.
     pub fn commands(&self, flows: &Range<u32>) -> Option<(Remote, EngineInbox)> {
-        let holder = self.0.iter().find(|holder| holder.flows == *flows)?;
+        let holder = self.all.iter().find(|holder| holder.flows == *flows)?;
         lock(&holder.commands).take()
     }
 
     /// Has this done with the sockets of these flows.
     pub fn run(&self, flows: &Range<u32>, job: impl FnOnce(&mut Holding) + Send + 'static) {
-        if let Some(holder) = self.0.iter().find(|holder| holder.flows == *flows) {
+        if let Some(holder) = self.all.iter().find(|holder| holder.flows == *flows) {
             holder.run(Box::new(job));
         }
     }
 
     /// Closes all, unless somebody may still hand sockets over.
     pub fn close(self) {
-        let holders = Arc::into_inner(self.0).unwrap_or_default();
+        let holders = Arc::into_inner(self.all).unwrap_or_default();
         Table::end_all(holders.into_iter().map(|holder| holder.table).collect());
     }
 
@@ -105,7 +161,7 @@ impl Holders {
         of: impl Fn(FlowId, &Socket) -> Option<T> + Clone + Send + 'static,
     ) -> Vec<T> {
         let asked: Vec<Receiver<Vec<T>>> =
-            self.0.iter().map(|holder| holder.ask(of.clone())).collect();
+            self.all.iter().map(|holder| holder.ask(of.clone())).collect();
         asked.iter().filter_map(|answer| answer.recv().ok()).flatten().collect()
     }
 }
