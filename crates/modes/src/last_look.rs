@@ -3,7 +3,8 @@
 
 use pathscope_core::Tick;
 
-/// Where something waits in the socket, it is looked into again after so long.
+/// Where something waits in the socket, it is looked into again after so long, and then each time after as long as it was before in all: asking
+/// takes time that whoever receives has need of.
 const AGAIN_NS: u64 = 20_000_000;
 /// But for no longer than so much in all: somebody may send for ever.
 const MOST_NS: u64 = 30_000_000_000;
@@ -25,7 +26,7 @@ impl LastLook {
             return Some(until);
         }
         let goes_on = self.holds && now < since.plus_nanos(MOST_NS);
-        let until = now.plus_nanos(AGAIN_NS);
+        let until = now.plus_nanos(now.nanos_since(since).max(AGAIN_NS));
         self.looks = Some([since, until]);
         goes_on.then_some(until)
     }
@@ -74,12 +75,14 @@ mod tests {
             look.weighed(832);
             now = until;
         }
-        assert!((at(31_000)..at(31_050)).contains(&now), "{now:?}");
+        assert!((at(31_000)..at(62_000)).contains(&now), "{now:?}");
         look.reset();
         assert_eq!(look.until(FIRST_NS, at(2_000)), Some(at(2_001)));
         look.weighed(832);
         assert_eq!(look.until(FIRST_NS, at(2_001)), Some(at(2_021)));
+        assert_eq!(look.until(FIRST_NS, at(2_021)), Some(at(2_042)));
+        assert_eq!(look.until(FIRST_NS, at(2_100)), Some(at(2_200)));
         look.weighed(0);
-        assert_eq!(look.until(FIRST_NS, at(2_021)), None);
+        assert_eq!(look.until(FIRST_NS, at(2_200)), None);
     }
 }
