@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::Failure;
+use crate::indented;
 use crate::presentation::{Presentation, Row};
 use crate::record::Caveat;
 
@@ -68,7 +69,7 @@ pub trait Record {
 pub enum Layout {
     /// On one line.
     Line,
-    /// Indented.
+    /// Indented, as far as one reads; what lies deeper on a line each.
     Indented,
 }
 
@@ -76,7 +77,7 @@ impl<T: Serialize> Record for T {
     fn to_json(&self, layout: Layout) -> Result<String, serde_json::Error> {
         match layout {
             Layout::Line => serde_json::to_string(self),
-            Layout::Indented => serde_json::to_string_pretty(self),
+            Layout::Indented => indented::to_string(self),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod event;
 pub mod figure;
 pub mod finding;
 pub mod id;
+mod indented;
 pub mod journal;
 pub mod network;
 pub mod presentation;

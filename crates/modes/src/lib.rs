@@ -47,6 +47,7 @@ pub mod goodput;
 pub mod groups;
 mod heat_maps;
 mod lag;
+mod last_look;
 pub mod latency;
 pub mod limits;
 pub mod load;

@@ -2,17 +2,19 @@
 //! close: where a test has more connections than one table has room for. Each is a worker's: what it does with them is handed to it.
 
 use std::io;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::FlowId;
 use pathscope_engines::{EngineError, Inbox as EngineInbox, Remote, worker_inbox_of};
-use pathscope_os::sockets::Socket;
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::tables::{Handed, Inside, Table};
 use pathscope_os::{OsError, Waker};
 
 use crate::error::RunError;
+use crate::readying::{self, Readying, Room};
 use crate::threads::lock;
 
 /// What such a thread has.
@@ -21,14 +23,33 @@ pub(crate) struct Holding {
     pub sockets: Vec<(FlowId, Socket)>,
     /// Those for which its table had no room.
     pub lost: u32,
+    /// Why the first of those that were to be opened here is not.
+    pub failed: Option<OsError>,
 }
 
 impl Holding {
+    /// Opens these, up to the first that fails.
+    fn open(&mut self, promised: Vec<Promised>, settings: &Settings, readying: Option<Readying>) {
+        for (flow, local, remote) in promised {
+            match sockets::accept_udp_flow_of_many(local, remote, settings) {
+                Ok(socket) => {
+                    // As the first of the group, which said what it cannot carry.
+                    let _ = readying.map(|readying| readying.ready(&socket));
+                    self.sockets.push((flow, socket));
+                }
+                Err(error) => return self.failed = Some(error),
+            }
+        }
+    }
+
     /// The socket of each of these flows, in their order.
     pub fn take(
         &mut self,
         flows: &Range<u32>,
     ) -> Result<impl ExactSizeIterator<Item = Socket> + use<>, EngineError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
         let mut held = std::mem::take(&mut self.sockets);
         held.sort_unstable_by_key(|(flow, _)| *flow);
         if !held.iter().map(|(flow, _)| flow.0).eq(flows.clone()) {
@@ -55,23 +76,42 @@ struct Holder {
 
 /// Those of a group: each has the flows of one worker. Cheap to clone; they end when the last is gone.
 #[derive(Clone, Debug)]
-pub(crate) struct Holders(Arc<Vec<Holder>>);
+pub(crate) struct Holders {
+    all: Arc<Vec<Holder>>,
+    /// How a socket is made ready before it is handed over.
+    readying: Option<Readying>,
+}
+
+/// A server's socket of a flow of datagrams, before it is opened: its number, its own address and the other end's.
+pub(crate) type Promised = (FlowId, SocketAddr, SocketAddr);
 
 impl Holders {
     /// Starts one for each of these shares of flows. `session` is what they wake when they have something to say.
-    pub fn start(shares: &[Range<u32>], session: &Waker) -> Result<Self, RunError> {
+    pub fn start(
+        shares: &[Range<u32>],
+        readying: Option<Readying>,
+        session: &Waker,
+    ) -> Result<Self, RunError> {
         let start = |flows: &Range<u32>| Holder::start(flows.clone(), session);
-        Ok(Self(Arc::new(shares.iter().map(start).collect::<Result<_, _>>()?)))
+        let all = Arc::new(shares.iter().map(start).collect::<Result<_, _>>()?);
+        Ok(Self { all, readying })
     }
 
     /// The first flow of the group.
     pub fn first(&self) -> FlowId {
-        FlowId(self.0.first().map_or(0, |holder| holder.flows.start))
+        FlowId(self.all.first().map_or(0, |holder| holder.flows.start))
     }
 
-    /// Hands over the sockets of flows, in as few calls as may be.
-    pub fn give(&self, mut sockets: Vec<(u32, Socket)>) -> Result<(), RunError> {
-        let holder_of = |flow| self.0.iter().find(|holder| holder.flows.contains(&flow));
+    /// Makes the sockets of flows ready, and hands them over in as few calls as may be. The least room that they have, where that is
+    /// told.
+    pub fn give(&self, mut sockets: Vec<(u32, Socket)>) -> Result<Option<Room>, RunError> {
+        let mut room = None;
+        if let Some(readying) = &self.readying {
+            for (_, socket) in &sockets {
+                room = readying::least(room, readying.ready(socket)?);
+            }
+        }
+        let holder_of = |flow| self.all.iter().find(|holder| holder.flows.contains(&flow));
         while let Some(&(flow, _)) = sockets.first() {
             let Some(Holder { flows, table, .. }) = holder_of(flow) else {
                 sockets.remove(0);
@@ -85,25 +125,46 @@ impl Holders {
             ))?;
             sockets = rest;
         }
-        Ok(())
+        Ok(room)
+    }
+
+    /// Has each open the sockets of its flows where it holds them: the session is heard of meanwhile. `kept` is let go as each has done so.
+    pub fn open<T: Send + Sync + 'static>(
+        &self,
+        promised: &[Promised],
+        settings: &Settings,
+        kept: &Arc<T>,
+    ) {
+        for holder in self.all.iter() {
+            let own = promised.iter().filter(|(flow, ..)| holder.flows.contains(&flow.0));
+            let own: Vec<Promised> = own.copied().collect();
+            if !own.is_empty() {
+                let (settings, readying) = (settings.clone(), self.readying);
+                let kept = Arc::clone(kept);
+                holder.run(Box::new(move |holding| {
+                    holding.open(own, &settings, readying);
+                    drop(kept);
+                }));
+            }
+        }
     }
 
     /// How the worker of these flows is told; once.
     pub fn commands(&self, flows: &Range<u32>) -> Option<(Remote, EngineInbox)> {
-        let holder = self.0.iter().find(|holder| holder.flows == *flows)?;
+        let holder = self.all.iter().find(|holder| holder.flows == *flows)?;
         lock(&holder.commands).take()
     }
 
     /// Has this done with the sockets of these flows.
     pub fn run(&self, flows: &Range<u32>, job: impl FnOnce(&mut Holding) + Send + 'static) {
-        if let Some(holder) = self.0.iter().find(|holder| holder.flows == *flows) {
+        if let Some(holder) = self.all.iter().find(|holder| holder.flows == *flows) {
             holder.run(Box::new(job));
         }
     }
 
     /// Closes all, unless somebody may still hand sockets over.
     pub fn close(self) {
-        let holders = Arc::into_inner(self.0).unwrap_or_default();
+        let holders = Arc::into_inner(self.all).unwrap_or_default();
         Table::end_all(holders.into_iter().map(|holder| holder.table).collect());
     }
 
@@ -113,7 +174,7 @@ impl Holders {
         of: impl Fn(FlowId, &Socket) -> Option<T> + Clone + Send + 'static,
     ) -> Vec<T> {
         let asked: Vec<Receiver<Vec<T>>> =
-            self.0.iter().map(|holder| holder.ask(of.clone())).collect();
+            self.all.iter().map(|holder| holder.ask(of.clone())).collect();
         asked.iter().filter_map(|answer| answer.recv().ok()).flatten().collect()
     }
 }
@@ -152,7 +213,7 @@ impl Holder {
 
 /// What such a thread does with as many sockets, until nobody has anything for it any more.
 fn hold(inside: &Inside, count: usize, to_do: &Receiver<Job>) {
-    let mut holding = Holding { sockets: Vec::with_capacity(count), lost: 0 };
+    let mut holding = Holding { sockets: Vec::with_capacity(count), ..Holding::default() };
     loop {
         match inside.next() {
             Handed::Socket(number, socket) => holding.sockets.push((FlowId(number), socket)),

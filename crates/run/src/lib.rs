@@ -15,6 +15,7 @@ mod holders;
 mod messages;
 mod paths;
 mod queue;
+mod readying;
 pub mod records;
 pub mod server;
 mod session;

@@ -18,6 +18,9 @@ use crate::{EngineError, Finished, SystemCalls, Trouble, Worker};
 
 /// Ready sockets that one wait tells of.
 pub(super) const EVENTS: usize = 256;
+/// And of very many flows. All timers that are due have their turn between two waits: where few were told of what came, those who send by
+/// the clock would keep all from receiving whenever they are behind.
+const EVENTS_MOST: usize = 16_384;
 
 /// Room for one of them.
 pub(super) const NONE: Event = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
@@ -49,7 +52,7 @@ pub fn run<M: Machine, S: SystemCalls>(
 ) -> Result<Finished<M>, EngineError> {
     let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
     let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
-    let mut events = vec![NONE; EVENTS];
+    let mut events = vec![NONE; event_loop.slots.len().clamp(EVENTS, EVENTS_MOST)];
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;

@@ -29,6 +29,11 @@ impl Order {
     /// What it takes beside itself, at the most.
     pub(crate) const BYTES: usize = GAPS * size_of::<Leap>();
 
+    /// What it takes where there is room for so many gaps at once.
+    pub(crate) fn memory_bytes(gaps: usize) -> u64 {
+        (gaps.min(GAPS) * size_of::<Leap>()) as u64
+    }
+
     /// Nothing has come. There is room for all gaps that are remembered.
     pub fn new() -> Self {
         Self::with_room(GAPS)

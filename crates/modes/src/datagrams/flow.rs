@@ -43,7 +43,7 @@ impl DatagramFlow {
         };
         let sender = names(role).map(Sender::new);
         let receiver = names(role.peer()).map(|names| Receiver::new(names, plan.window()));
-        Self::of((role, session, flow), sender, receiver)
+        Self::of((role, session, flow), sender, receiver).one_of(plan.flows_in_all())
     }
 
     /// What became of this flow.

@@ -4,14 +4,15 @@ use std::ops::RangeInclusive;
 
 use pathscope_core::Tick;
 
+use crate::last_look::LastLook;
+
 /// After the last ping, echoes are awaited for three times the longest round trip, within these bounds.
 /// A queue of several seconds delays its last packets by as much: they are late, not lost.
 const DRAIN_NS: RangeInclusive<u64> = 1_000_000_000..=10_000_000_000;
 /// Once all have come, copies that the network made are awaited for the longest round trip, within these
 /// bounds: they come right behind.
 const COPIES_NS: RangeInclusive<u64> = 1_000_000..=1_000_000_000;
-/// How long the socket is looked into once the time is over. Where this machine stood still meanwhile,
-/// echoes wait there that the network brought in time.
+/// How long the socket is looked into once the time is over.
 const LAST_LOOK_NS: u64 = 1_000_000;
 /// Where no echo has come yet, nothing is known of the path.
 const DRAIN_UNKNOWN_NS: u64 = 2_000_000_000;
@@ -22,7 +23,7 @@ pub(super) struct Drain {
     /// When the last of all pings was answered.
     all_back_at: Option<Tick>,
     /// Until when the socket is looked into, once the time is over.
-    last_look: Option<Tick>,
+    last_look: LastLook,
     is_over: bool,
 }
 
@@ -45,12 +46,25 @@ impl Drain {
     /// Until when echoes are awaited, or `None` once that is over. The last ping left at `last_sent`, and the longest
     /// round trip took `longest_ns`; 0: none has come back.
     pub fn until(&mut self, now: Tick, last_sent: Tick, longest_ns: u64) -> Option<Tick> {
-        let mut until = self.time_ends(last_sent, longest_ns);
-        if now >= until {
-            until = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
-            self.is_over |= now >= until;
-        }
-        (!self.is_over).then_some(until)
+        let ends = self.time_ends(last_sent, longest_ns);
+        let until = if now < ends {
+            self.last_look.reset();
+            Some(ends)
+        } else {
+            self.last_look.until(LAST_LOOK_NS, now)
+        };
+        self.is_over |= until.is_none();
+        until.filter(|_| !self.is_over)
+    }
+
+    /// Whether it is to be told what waits in the socket: the time is over.
+    pub fn weighs(&self) -> bool {
+        self.last_look.is_on() && !self.is_over
+    }
+
+    /// So many bytes wait there.
+    pub fn weighed(&mut self, held: u64) {
+        self.last_look.weighed(held);
     }
 
     fn time_ends(&self, last_sent: Tick, longest_ns: u64) -> Tick {
@@ -96,5 +110,18 @@ mod tests {
         assert!(!drain.is_over());
         assert_eq!(drain.until(look, at(0), 1), None);
         assert!(drain.is_over());
+    }
+
+    #[test]
+    fn what_waits_in_the_socket_is_not_lost() {
+        let mut drain = Drain::default();
+        assert!(!drain.weighs());
+        let look = drain.until(at(60 * SECOND), at(0), 1).expect("one last look");
+        assert!(drain.weighs());
+        drain.weighed(832);
+        let look = drain.until(look, at(0), 1).expect("something waits");
+        drain.weighed(0);
+        assert_eq!(drain.until(look, at(0), 1), None);
+        assert!(!drain.weighs());
     }
 }

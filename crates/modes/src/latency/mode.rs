@@ -14,6 +14,9 @@ use crate::placement::{EngineKind, Placement, Workers};
 /// Flows that one thread looks at one after the other without much delay for each.
 const FEW_FLOWS: u32 = 8;
 
+/// Connections in the making at once: few enough for any queue of those that wait to be accepted.
+const CONNECTS_AT_ONCE: u32 = 100;
+
 /// Pings of a light test are so far apart at the least, those of all its flows together.
 const LIGHT_PERIOD_NS: u64 = 10_000_000;
 
@@ -118,6 +121,11 @@ impl Mode for LatencyPlan {
             stamps: self.timestamps == Timestamps::Kernel,
             ..Receives::default()
         }
+    }
+
+    /// Whole connections are not what is measured, but a hundred thousand that are made one after the other take as many round trips.
+    fn connect_limit(&self) -> u32 {
+        CONNECTS_AT_ONCE
     }
 
     fn lasts_with_load(&self) -> bool {

@@ -55,7 +55,10 @@ fn window(plan: &LatencyPlan, [least_open, least_closed]: [u64; 2]) -> usize {
         LoadModel::Open { period_ns, .. } => {
             let most = MOST_OPEN_WINDOW / u64::from(plan.connections.max(1));
             let due = OPEN_WINDOW_NS.div_ceil(period_ns.0.max(1));
-            due.min(most).max(least_open)
+            // Very many remember no more than they have to.
+            let are_few = least_open >= LEAST_OPEN_WINDOW;
+            let least = if are_few { least_open } else { LEAST_WINDOW };
+            due.min(most.max(least_open)).max(least)
         }
         LoadModel::Closed => least_closed.max(plan.outstanding.saturating_mul(4).into()),
     };
@@ -124,6 +127,8 @@ mod tests {
         assert_eq!(window(1_000, 1), (1 << 20, 65_536));
         assert_eq!(window(1_000, 4), (1 << 18, 16_384));
         assert_eq!(window(1_000, 10_000), (1_024, 1_024));
+        assert_eq!(window(1_000, 20_000), (512, 512));
+        assert_eq!(window(1_000_000_000, 20_000), (16, 16));
         assert_eq!(window(1_000_000_000, 1_000_000), (16, 16));
     }
 

@@ -34,7 +34,7 @@ impl MediaFlow {
         let sender = names(role).map(Sending::new);
         let layout = Layout::framed(plan, conventions.framing);
         let receiver = names(role.peer()).map(|names| Receiving::new(names, &layout));
-        let stream = Self::of((role, session, flow), sender, receiver);
+        let stream = Self::of((role, session, flow), sender, receiver).one_of(plan.streams);
         match conventions.framing {
             Framing::Frames => stream.with_start(start_again_ns(plan)),
             Framing::Own | Framing::Bare | Framing::Sequenced(_) => stream,

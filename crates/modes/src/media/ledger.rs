@@ -8,6 +8,7 @@ use pathscope_core::Tick;
 
 use super::Layout;
 use super::frame::Outcome;
+use crate::arrivals::{Order, Seen};
 
 /// Frames that come before their time, as the first datagram of a stream was delayed: so long before it.
 const EARLY_NS: u64 = 1_000_000_000;
@@ -85,12 +86,10 @@ pub(super) fn window_of(layout: &Layout) -> usize {
     usize::try_from(datagrams).unwrap_or(usize::MAX)
 }
 
-/// What an end needs to remember what came of one stream.
+/// What an end needs to remember what came of one stream: its frames, a bit for each datagram of what came and another of what came damaged, and
+/// the gaps in their order, of which there are no more than datagrams.
 pub(super) fn memory_bytes(layout: &Layout) -> u64 {
-    /// Two bits for each datagram, for what came and what came damaged, in tables that are at most four times
-    /// as large as they need to be; and what a stream has besides.
-    const BESIDES: u64 = 8 << 10;
     let slots = slots_of(layout).saturating_mul(size_of::<Slot>() as u64);
-    let datagrams = window_of(layout) as u64;
-    slots.saturating_add(datagrams).saturating_add(BESIDES)
+    let window = window_of(layout);
+    slots.saturating_add(Seen::memory_bytes(window)).saturating_add(Order::memory_bytes(window))
 }

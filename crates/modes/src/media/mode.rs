@@ -43,7 +43,8 @@ impl Mode for MediaPlan {
             );
             return Err(PlanError::unfit("--duration", why));
         }
-        let memory = ledger::memory_bytes(&layout).saturating_mul(self.streams.into());
+        let each = ledger::memory_bytes(&layout).saturating_add(MediaFlow::BYTES as u64);
+        let memory = each.saturating_mul(self.streams.into());
         let advice = "an end would need more than 256 MiB to remember what came: ask for less of one of them";
         let both = ["so many --streams of such a --rate", "such a --buffer-depth"];
         limits::not_both(both, memory > STREAM_MEMORY, advice)?;

@@ -1,4 +1,6 @@
 //! The end of a stream that receives: what came, and whether each frame was there when it was to be played.
+//!
+//! In one file: one stream, from its first datagram to its last.
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
@@ -12,6 +14,7 @@ use super::tally::ReceivedStream;
 use super::{Layout, MediaShared, unnumbered};
 use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
 use crate::conventions::{Framing, frames};
+use crate::last_look::LastLook;
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Identity, Reading, Receives};
 
@@ -21,8 +24,7 @@ const LOOK_EVERY_NS: u64 = 100_000_000;
 const DRAIN_NS: u64 = 1_000_000_000;
 /// The same where it is not known yet how many were sent: a sender that fell behind may go on for a second.
 const UNTOLD_DRAIN_NS: u64 = 2_500_000_000;
-/// How long the socket is looked into once the time is over. Where this machine stood still meanwhile,
-/// datagrams wait there that the network brought in time.
+/// How long the socket is looked into once the time is over.
 const LAST_LOOK_NS: u64 = 1_000_000;
 
 /// The receiving half of one stream.
@@ -46,7 +48,7 @@ pub struct Receiving {
     /// No frame is waited for any more from then on: the stream was stopped.
     stop_at: Tick,
     look_at: Tick,
-    last_look: Option<Tick>,
+    last_look: LastLook,
     is_done: bool,
     /// Datagrams that came, each once, and those of which something damaged came.
     came: u64,
@@ -65,7 +67,7 @@ impl Receiving {
             identity,
             ring: Ring::new(layout),
             seen: Seen::new(window_of(layout)),
-            order: Order::new(),
+            order: Order::with_room(window_of(layout)),
             transit: LastTransit::default(),
             started: Tick::ZERO,
             anchor: None,
@@ -74,7 +76,7 @@ impl Receiving {
             total: None,
             stop_at: Tick::NEVER,
             look_at: Tick::ZERO,
-            last_look: None,
+            last_look: LastLook::default(),
             is_done: false,
             came: 0,
             frozen: 0,
@@ -359,12 +361,11 @@ impl Receives for Receiving {
         }
         let end = self.end(shared);
         if now >= end && !awaits_word {
-            let look = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
-            if now < look {
-                return Ok(look);
+            let look = self.last_look.until(LAST_LOOK_NS, now);
+            if look.is_none() {
+                self.finish(shared, now);
             }
-            self.finish(shared, now);
-            return Ok(Tick::NEVER);
+            return Ok(look.unwrap_or(Tick::NEVER));
         }
         if now >= self.look_at {
             self.look_at = now.plus_nanos(LOOK_EVERY_NS);
@@ -384,6 +385,14 @@ impl Receives for Receiving {
         if self.order.arrived() > before {
             consent.sign_of_life(now);
         }
+    }
+
+    fn weighs(&self) -> bool {
+        self.last_look.is_on() && !self.is_done
+    }
+
+    fn weighed(&mut self, held: u64) {
+        self.last_look.weighed(held);
     }
 
     fn awaits(&self) -> bool {

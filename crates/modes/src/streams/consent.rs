@@ -1,6 +1,6 @@
 //! Consent: a stream of datagrams goes on only while the address that it goes to keeps asking for it.
 //!
-//! The end that awaits a stream says about every [`PERIOD_NS`] on the flow's own path that it does. The end that sends stops
+//! The end that awaits a stream says about every [`PERIOD_NS`], where there are very many less often, on the flow's own path that it does. The end that sends stops
 //! where it has heard no such word for [`FRESH_NS`], and soon where the other machine answers that nobody is there. The idea is
 //! that of RFC 7675. The waits are drawn from half the period to one and a half, as those of RTCP are (RFC 3550, section 6.3.1):
 //! flows that spoke in step would fill a short queue in step, and those at the end of it would never be heard. An end that sends a stream of its own asks by that as well: over a path that loses most of all
@@ -18,6 +18,7 @@ use pathscope_flow::{Batch, SendWant};
 use super::header::{HEADER_BYTES, Header, Identity, Reading, differing_bits};
 use crate::conventions::frames::START;
 use crate::draw::Draws;
+use crate::last_look::LastLook;
 use crate::pattern::SessionKey;
 
 /// Length of a consent.
@@ -30,14 +31,17 @@ const MAGIC_BITS: u32 = 2;
 /// How often an end says that it wants a stream, in the mean: of those that are said while one is fresh, nineteen of twenty may be
 /// lost.
 const PERIOD_NS: u64 = 250_000_000;
+/// Of all flows of a test together one is said in so long at the most: of very many each says it less often.
+const SHARE_NS: u64 = 25_000;
+/// But so often: of those that are said while one is fresh, three of four may be lost.
+const LONGEST_PERIOD_NS: u64 = 1_250_000_000;
 /// How long a stream goes on after the last such word.
 const FRESH_NS: u64 = 5_000_000_000;
-/// And after a refusal by the other machine: three more words would have come meanwhile.
-const REFUSED_NS: u64 = 800_000_000;
+/// And after a refusal by the other machine, in tenths of what is between two words in the mean: three more would have come meanwhile.
+const REFUSED_TENTHS: u64 = 32;
 /// From one look into the socket to the next, while there is something to send all the time.
 const LOOK_NS: u64 = 1_000_000;
-/// How long the socket is looked into once the time is over. Where this machine stood still meanwhile, words wait there
-/// that came in time.
+/// How long the socket is looked into once the time is over.
 const LAST_LOOK_NS: u64 = 100_000_000;
 
 /// What one end of a flow says of consent, and what it has heard.
@@ -57,8 +61,9 @@ pub struct Consent {
     /// It is to be said now: what is sent next is a consent.
     pub is_due: bool,
     said: u64,
-    /// What the waits between them are drawn from.
+    /// What the waits between them are drawn from, and what they are in the mean.
     waits: Draws,
+    period_ns: u64,
     /// Numbers below it have been heard, or are out of date.
     heard: u64,
     /// The last sign that the other end wants this one's stream, or the start.
@@ -69,8 +74,9 @@ pub struct Consent {
     renew_at: Tick,
     /// The system's number for a refusal after which no such sign has come.
     refusal: Option<i32>,
-    /// The time is over: until when the socket is looked into.
+    /// From when the time is over on: until when the socket is looked into.
     look_until: Option<Tick>,
+    last_look: LastLook,
 }
 
 impl Consent {
@@ -91,13 +97,25 @@ impl Consent {
                 session.token,
                 u64::from(flow.0) << 1 | u64::from(role == Role::Client),
             ),
+            period_ns: PERIOD_NS,
             heard: 0,
             since: Tick::ZERO,
             until: Tick::NEVER,
             renew_at: Tick::ZERO,
             refusal: None,
             look_until: None,
+            last_look: LastLook::default(),
         }
+    }
+
+    /// It is one of so many flows of a test.
+    pub fn share_among(&mut self, flows: u32) {
+        self.period_ns = (u64::from(flows) * SHARE_NS).clamp(PERIOD_NS, LONGEST_PERIOD_NS);
+    }
+
+    /// How long a stream goes on after a refusal.
+    const fn refused_ns(&self) -> u64 {
+        self.period_ns / 10 * REFUSED_TENTHS
     }
 
     /// Whether to look for words of the other end now. An end that has something to send does so a thousand times a second:
@@ -115,7 +133,7 @@ impl Consent {
     pub fn start(&mut self, now: Tick) {
         self.renew(now);
         if self.is_spoken {
-            self.say_at = now.plus_nanos(self.waits.within(0, PERIOD_NS));
+            self.say_at = now.plus_nanos(self.waits.within(0, self.period_ns));
         }
         if self.start_again_ns.is_some() {
             self.say_at = now;
@@ -139,16 +157,22 @@ impl Consent {
         }
         if !sends {
             (self.until, self.look_until) = (Tick::NEVER, None);
+            self.last_look.reset();
             return Ok(());
         }
-        let look_until = *self.look_until.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
-        if now < look_until { Ok(()) } else { Err(self.lost(now)) }
+        self.look_until = self.last_look.until(LAST_LOOK_NS, now);
+        if self.look_until.is_some() { Ok(()) } else { Err(self.lost(now)) }
     }
 
     /// Whether nothing may be sent for now.
     #[inline]
     pub fn is_lapsed(&self) -> bool {
         self.look_until.is_some()
+    }
+
+    /// So many bytes wait in the socket.
+    pub fn weighed(&mut self, held: u64) {
+        self.last_look.weighed(held);
     }
 
     /// What to send before anything else.
@@ -176,7 +200,7 @@ impl Consent {
         self.is_due = false;
         self.said += 1;
         self.waits.advance();
-        let wait = self.waits.within(PERIOD_NS / 2, PERIOD_NS / 2 * 3);
+        let wait = self.waits.within(self.period_ns / 2, self.period_ns / 2 * 3);
         self.say_at = at.plus_nanos(self.start_again_ns.unwrap_or(wait));
     }
 
@@ -208,7 +232,7 @@ impl Consent {
 
     /// The other machine has answered that nobody wants what this end sends.
     pub fn refused(&mut self, errno: i32, now: Tick) {
-        let until = now.plus_nanos(REFUSED_NS);
+        let until = now.plus_nanos(self.refused_ns());
         if until < self.until {
             (self.until, self.refusal) = (until, Some(errno));
         }
@@ -219,6 +243,7 @@ impl Consent {
         self.until = if self.is_spoken { now.plus_nanos(FRESH_NS) } else { Tick::NEVER };
         self.renew_at = now.plus_nanos(PERIOD_NS);
         (self.refusal, self.look_until) = (None, None);
+        self.last_look.reset();
     }
 
     fn lost(&self, now: Tick) -> FlowError {
@@ -227,7 +252,7 @@ impl Consent {
             Some(errno) => format!(
                 "the {who}'s machine refuses its datagrams (error {errno}), and in {} nothing has come from there that asks \
                  for more; see whether it still runs",
-                Period(REFUSED_NS)
+                Period(self.refused_ns())
             ),
             None => format!(
                 "the {who} has not asked for its datagrams for {}; without that they are sent for {} at most. See whether \

@@ -165,6 +165,13 @@ impl<S, R> StreamFlow<S, R> {
         self
     }
 
+    /// The same of a test of so many flows.
+    #[must_use]
+    pub(crate) fn one_of(mut self, flows: u32) -> Self {
+        self.consent.share_among(flows);
+        self
+    }
+
     /// The same with a peer that says which streams it still wants, and goes by what is said so; or with one that does not.
     #[must_use]
     pub fn with_consent(mut self, is_spoken: bool) -> Self {
@@ -205,6 +212,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> StreamFlow<S, R> {
             wake: (wake != Tick::NEVER).then_some(wake),
             weigh: match self.receiver.as_ref() {
                 Some(half) if half.weighs() => Weigh::This,
+                _ if self.consent.is_lapsed() => Weigh::This,
                 _ => Weigh::Nothing,
             },
             ..Want::NOTHING
@@ -328,6 +336,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
             }
             Event::Held { bytes, .. } => {
                 self.receiver.iter_mut().for_each(|half| half.weighed(bytes));
+                self.consent.weighed(bytes);
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
                 self.fail(shared.broken(errno), Some(errno));

@@ -322,6 +322,9 @@ pub fn bind_udp(address: SocketAddr, is_shared: bool) -> Result<Socket, OsError>
         // So that the sockets of flows can stand beside it.
         socket.set_reuse_address(is_shared)?;
         socket.bind(&address.into())?;
+        if is_shared {
+            share_port(&socket)?;
+        }
         socket.set_nonblocking(true)?;
         let socket = Socket::from(socket);
         datagrams::tell_local_address(&socket, address)?;
@@ -350,18 +353,31 @@ pub fn accept_udp_flow(
     local: SocketAddr,
     remote: SocketAddr,
     settings: &Settings,
+    is_of_many: bool,
 ) -> Result<Socket, OsError> {
-    let open = || -> io::Result<Socket> {
+    let open = |is_of_many: bool| -> io::Result<Socket> {
         let socket = udp(local)?;
-        socket.set_reuse_address(true)?;
+        // Before it binds a port that is stated, Linux looks at all sockets that are bound to it: with `SO_REUSEADDR` at each of them, with
+        // `SO_REUSEPORT` alone at the last one. That takes 2 KiB more of each but the last: it is made a group of sockets that
+        // share what comes, and the next one leaves it as it connects.
+        socket.set_reuse_address(!is_of_many)?;
+        socket.set_reuse_port(is_of_many)?;
         socket.bind(&local.into())?;
         socket.connect(&remote.into())?;
+        share_port(&socket)?;
         Ok(socket.into())
     };
     let failed = |source| OsError::Connect { protocol: "UDP", address: remote, source };
-    let socket = open().map_err(failed)?;
+    let of_many = if is_of_many { open(true).ok() } else { None };
+    let socket = of_many.map_or_else(|| open(false), Ok).map_err(failed)?;
     set_common(&socket, settings)?;
     Ok(socket)
+}
+
+/// Has others be bound beside a socket in either way: those of flows, one by one or very many.
+fn share_port(socket: &socket2::Socket) -> io::Result<()> {
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)
 }
 
 fn tcp(address: SocketAddr) -> io::Result<socket2::Socket> {

@@ -108,7 +108,16 @@ pub fn accept_udp_flow(
     remote: SocketAddr,
     settings: &Settings,
 ) -> Result<Socket, OsError> {
-    imp::accept_udp_flow(local, remote, settings)
+    imp::accept_udp_flow(local, remote, settings, false)
+}
+
+/// The same where there are very many of them on one address and port, each of which takes no longer to open than the first.
+pub fn accept_udp_flow_of_many(
+    local: SocketAddr,
+    remote: SocketAddr,
+    settings: &Settings,
+) -> Result<Socket, OsError> {
+    imp::accept_udp_flow(local, remote, settings, true)
 }
 
 /// The congestion controls this kernel has loaded, as it lists them; `None` where it has no list.

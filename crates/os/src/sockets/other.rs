@@ -47,6 +47,7 @@ pub fn accept_udp_flow(
     _local: SocketAddr,
     _remote: SocketAddr,
     _settings: &Settings,
+    _is_of_many: bool,
 ) -> Result<Socket, OsError> {
     Err(UNSUPPORTED)
 }

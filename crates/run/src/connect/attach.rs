@@ -1,15 +1,13 @@
-//! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
-//! connections of flows are `opener`'s.
+//! The client's control connection, and whoever opens the flows of a group: of TCP connections that is `opener`, of datagrams `seating`.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::record::{InterfaceFacts, Substitution};
 use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_modes::sockets::SocketPlan;
+use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, Waker, clock, host};
 use pathscope_peers::peer::{Control, KnownBy};
 
@@ -17,17 +15,11 @@ use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::origins::Origins;
 use crate::connect::ports::{self, Wanted};
 use crate::connect::settings::settings_of;
-use crate::connect::{Orders, datagrams, opener, paths};
+use crate::connect::{Orders, opener, paths, seating};
 use crate::error::RunError;
-use crate::messages::attendance::Arrival;
-use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::OpenerRemote;
 use crate::paths::log::PathsRemote;
 use crate::stop::Stop;
-use crate::threads::{self, lock};
-
-/// Threads that open datagram flows: each waits a round trip or two for each of its own.
-const OPENERS: u32 = 16;
 
 /// The control connection to one of the server's addresses, from this end's address and interface.
 pub(crate) fn open_control(
@@ -121,81 +113,46 @@ pub(crate) fn open_group(
             Some(sockets) if plan.spreads() => destinations.clone().within(&sockets.bind)?,
             _ => Destinations::one(server),
         };
-        let wanted = sockets.map(|sockets| Wanted {
-            connections: group.numbers.max(group.flows),
-            are_open: !group.replaces(),
-            servers: destinations.all(),
-            sockets,
-            may_move: orders.peer.known_by() == KnownBy::Seat
-                && orders.credentials.session.is_some(),
-        });
-        let several = wanted.map(ports::check).transpose()?.flatten();
-        let chosen = several.map(|(addresses, chosen)| {
-            origins.take_turns_among(addresses);
-            chosen
-        });
+        let chosen = spread(&orders, (sockets, &destinations), &mut origins)?;
         let remote = opener::start(orders, destinations, test.clone(), origins)?;
         let opener = Some(remote).filter(|_| group.replaces());
         return Ok(Opening { opener, chosen, ..Opening::default() });
     }
-    let settings = settings_of(test, group.id);
     // Where there is a session, it is with one address.
     let destinations = match orders.peer.control() {
         Control::Connection => Destinations::one(server),
         Control::PortBefore | Control::InBand => destinations.clone(),
     };
+    let chosen = spread(&orders, (sockets, &destinations), &mut origins)?;
     let ends = (0..group.flows).map(|number| {
         let server = destinations.of(number);
         Ok((number, server, origins.take(number, server)?))
     });
-    let flows: Vec<Ends> = ends.collect::<Result<_, RunError>>()?;
-    let spare = Arc::new(Mutex::new(origins.into_spare()));
-    // Where nothing but their order says which is which, each comes when the one before has its place.
-    let openers = if orders.peer.known_by() == KnownBy::Arrival { 1 } else { OPENERS };
-    for first in 0..openers.min(group.flows) as usize {
-        let (orders, settings, spare) = (orders.clone(), settings.clone(), Arc::clone(&spare));
-        let own: Vec<_> = flows[first..].iter().step_by(openers as usize).copied().collect();
-        threads::spawn("opener", move || open_all(&orders, (&settings, &spare), own))?;
-    }
-    Ok(Opening::default())
+    let flows: Vec<seating::Ends> = ends.collect::<Result<_, RunError>>()?;
+    let settings = settings_of(test, group.id);
+    seating::start(orders, (settings, origins.into_spare()), flows)?;
+    Ok(Opening { chosen, ..Opening::default() })
 }
 
-/// The number of a flow of datagrams, where it goes, and from which address, or where the system says.
-type Ends = (u32, SocketAddr, Option<SocketAddr>);
-
-/// Opens the datagram sockets of flows, up to the first that fails.
-fn open_all(orders: &Orders, (settings, spare): (&Settings, &Mutex<Vec<u16>>), flows: Vec<Ends>) {
-    for (number, server, local) in flows {
-        if !orders.inbox.is_read() {
-            return;
-        }
-        let seat = orders.seat(number);
-        let settings = Settings { local, ..settings.clone() };
-        let socket = open(server, settings, spare);
-        let asks = (orders, seat);
-        match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), asks, Duration::MAX)) {
-            Ok(socket) => orders.attached(seat.flow, socket.into(), Arrival::default()),
-            Err(error) => return orders.inbox.post(SessionMessage::AttachFailed(error)),
-        }
-    }
-}
-
-/// Opens one. Where its port is somebody else's, as that of the same test with another server, it has one that is left.
-fn open(
-    server: SocketAddr,
-    mut settings: Settings,
-    spare: &Mutex<Vec<u16>>,
-) -> Result<Socket, RunError> {
-    loop {
-        let error = match sockets::connect_udp(server, &settings) {
-            Ok(socket) => return Ok(socket),
-            Err(error) => error,
-        };
-        let is_taken = matches!(&error, OsError::Bind { source, .. } if source.kind() == io::ErrorKind::AddrInUse);
-        let port = if is_taken { lock(spare).pop() } else { None };
-        let (Some(port), Some(local)) = (port, &mut settings.local) else {
-            return Err(error.into());
-        };
-        local.set_port(port);
-    }
+/// Sees that there are ports for the flows of a group; over this machine's own addresses they take turns among as many as it needs, which
+/// is told.
+fn spread(
+    orders: &Orders,
+    (sockets, destinations): (Option<&SocketPlan>, &Destinations),
+    origins: &mut Origins,
+) -> Result<Option<Substitution>, RunError> {
+    let group = orders.group;
+    let wanted = sockets.map(|sockets| Wanted {
+        connections: group.numbers.max(group.flows),
+        are_open: !group.replaces(),
+        transport: group.transport,
+        servers: destinations.all(),
+        sockets,
+        may_move: orders.peer.known_by() == KnownBy::Seat && orders.credentials.session.is_some(),
+    });
+    let several = wanted.map(ports::check).transpose()?.flatten();
+    Ok(several.map(|(addresses, chosen)| {
+        origins.take_turns_among(addresses);
+        chosen
+    }))
 }

@@ -12,7 +12,7 @@ use crate::connect::Orders;
 use crate::error::RunError;
 
 /// What a receive ends with that brings nothing.
-const NO_ANSWER: [ErrorKind; 6] = [
+pub(super) const NO_ANSWER: [ErrorKind; 6] = [
     ErrorKind::ConnectionRefused,
     ErrorKind::WouldBlock,
     ErrorKind::TimedOut,

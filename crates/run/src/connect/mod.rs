@@ -11,6 +11,7 @@ pub(crate) mod origins;
 pub(crate) mod paths;
 mod ports;
 pub(crate) mod room;
+mod seating;
 pub(crate) mod settings;
 
 use std::net::SocketAddr;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
+use pathscope_flow::Transport;
 use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::limits;
 
@@ -28,6 +29,8 @@ pub(super) struct Wanted<'a> {
     pub connections: u32,
     /// Whether those are at a time.
     pub are_open: bool,
+    /// What they are.
+    pub transport: Transport,
     /// Where they go, in turns.
     pub servers: &'a [SocketAddr],
     /// What was asked for.
@@ -48,8 +51,7 @@ impl Wanted<'_> {
         range @ (low, high): (u16, u16),
     ) -> Result<Option<(Vec<IpAddr>, Substitution)>, RunError> {
         let ports = u32::from(high - low) + 1;
-        let servers = u32::try_from(self.servers.len()).unwrap_or(u32::MAX).max(1);
-        let to_each = self.connections.div_ceil(servers);
+        let to_each = self.connections.div_ceil(self.reused_for());
         let SocketPlan { bind, source_ports, interface, .. } = self.sockets;
         let is_home =
             |server: &SocketAddr| matches!(server.ip(), IpAddr::V4(ip) if ip.is_loopback());
@@ -74,27 +76,41 @@ impl Wanted<'_> {
         Ok(None)
     }
 
+    /// How many servers a port of one address of this end serves at a time: of TCP each of them, since a connection is known by both
+    /// its ends. A port of UDP is one socket's.
+    fn reused_for(&self) -> u32 {
+        match self.transport {
+            Transport::Stream => u32::try_from(self.servers.len()).unwrap_or(u32::MAX).max(1),
+            Transport::Datagram => 1,
+        }
+    }
+
     /// Whether so many ports of so many addresses are enough.
     fn checked(
         self,
         (ports, addresses): (u32, u32),
         (low, high): (u16, u16),
     ) -> Result<(), RunError> {
-        let servers = self.servers.len().max(1) as u64;
+        let servers = u64::from(self.reused_for());
         let all = u64::from(ports) * u64::from(addresses) * servers;
         if u64::from(self.connections) <= all || !self.are_open {
             return Ok(());
         }
         let needed = u64::from(self.connections).div_ceil(u64::from(ports) * servers);
+        let (what, towards) = match self.transport {
+            Transport::Stream => {
+                ("connections", format!(" towards each of the server's ({})", count(servers)))
+            }
+            Transport::Datagram => ("flows", String::new()),
+        };
         Err(RunError::Unsupported(format!(
-            "{} connections at a time need a port each, and there are {}: {} (net.ipv4.ip_local_port_range {low} {high}) of each \
-             of this end's addresses ({}) towards each of the server's ({}); give --bind {} addresses of this machine, ask for at most \
-             {} connections, or widen that range",
+            "{} {what} at a time need a port each, and there are {}: {} (net.ipv4.ip_local_port_range {low} {high}) of each \
+             of this end's addresses ({}){towards}; give --bind {} addresses of this machine, ask for at most \
+             {} {what}, or widen that range",
             count(self.connections.into()),
             count(all),
             count(ports.into()),
             count(addresses.into()),
-            count(servers),
             count(needed),
             count(all),
         )))
@@ -136,7 +152,8 @@ mod tests {
         servers: &'a [SocketAddr],
         sockets: &'a SocketPlan,
     ) -> Wanted<'a> {
-        Wanted { connections, are_open: true, servers, sockets, may_move: true }
+        let transport = Transport::Stream;
+        Wanted { connections, are_open: true, transport, servers, sockets, may_move: true }
     }
 
     #[test]
@@ -187,6 +204,12 @@ mod tests {
         assert!(refused(wanted(56_465, &one, &own)).contains("there are 56,464"));
         let two = servers(&["192.0.2.1:5210", "192.0.2.2:5210"]);
         assert_eq!(refused(wanted(56_464, &two, &none)), "");
+        // A port of UDP is one socket's, whomever that talks to.
+        let flows = |flows| Wanted { transport: Transport::Datagram, ..wanted(flows, &two, &none) };
+        assert_eq!(refused(flows(28_232)), "");
+        let said = refused(flows(70_000));
+        assert!(said.starts_with("70,000 flows at a time need a port each"), "{said}");
+        assert!(said.contains("addresses (1); give --bind 3 addresses"), "{said}");
         // Those that follow one another fail one by one, which is what is measured.
         assert_eq!(refused(Wanted { are_open: false, ..wanted(70_000, &one, &none) }), "");
     }

@@ -9,7 +9,7 @@ use pathscope_os::sockets::Socket;
 
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
-use crate::messages::inbox::{HeldSocket, Inbox, SessionMessage};
+use crate::messages::inbox::{HeldFirst, HeldSocket, Inbox, SessionMessage};
 
 /// So many are handed over at once, however many more there are: a call takes as many.
 const AT_ONCE: usize = 64;
@@ -38,8 +38,10 @@ impl Handing {
         addresses: [Option<SocketAddr>; 2],
         arrival: Arrival,
     ) {
-        let facts = (flow == self.holders.first()).then(|| Box::new(socket.facts()));
-        self.told.push((flow, HeldSocket { addresses, facts }, arrival));
+        // Streams have no room to be told.
+        let first = |socket: &Socket| Box::new(HeldFirst { facts: socket.facts(), room: None });
+        let first = (flow == self.holders.first()).then(|| first(&socket));
+        self.told.push((flow, HeldSocket { addresses, first }, arrival));
         self.sockets.push((flow.0, socket));
         if self.sockets.len() >= AT_ONCE {
             self.go();
@@ -54,7 +56,7 @@ impl Handing {
         let all = std::mem::take(&mut self.told);
         let given = self.holders.give(std::mem::take(&mut self.sockets));
         self.inbox.post(match given {
-            Ok(()) => SessionMessage::AttachedTogether { group: self.group, all },
+            Ok(_) => SessionMessage::AttachedTogether { group: self.group, all },
             Err(error) => SessionMessage::AttachFailed(error),
         });
     }
@@ -73,7 +75,7 @@ mod tests {
     fn those_that_go_together_are_held_when_their_session_hears_of_them() {
         let waker = Waker::new().expect("a waker");
         // Flows in two tables, of which the first that comes is not the first of its group.
-        let Ok(holders) = Holders::start(&[3..5, 5..300], &waker) else {
+        let Ok(holders) = Holders::start(&[3..5, 5..300], None, &waker) else {
             return println!("skipped, because this system has no tables for threads");
         };
         let (inbox, reader) = Inbox::new(waker);
@@ -88,7 +90,7 @@ mod tests {
                 let SessionMessage::AttachedTogether { all, .. } = word else {
                     panic!("another word: {word:?}")
                 };
-                told.extend(all.iter().map(|(flow, held, _)| (flow.0, held.facts.is_some())));
+                told.extend(all.iter().map(|(flow, held, _)| (flow.0, held.first.is_some())));
             }
             let mut flows: Vec<u32> = told.iter().map(|(flow, _)| *flow).collect();
             flows.sort_unstable();

@@ -19,6 +19,7 @@ use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
 use crate::messages::pages::Pages;
+use crate::readying::Room;
 use crate::threads::lock;
 
 /// What a session's thread is told.
@@ -28,6 +29,8 @@ pub(crate) enum SessionMessage {
     Attached { group: GroupId, flow: FlowId, socket: FlowSocket, arrival: Arrival },
     /// The same of several, which others hold.
     AttachedTogether { group: GroupId, all: Vec<(FlowId, HeldSocket, Arrival)> },
+    /// Server: the sockets of flows are open whose holders were to open them.
+    Opened,
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
     /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
@@ -112,18 +115,28 @@ pub(crate) enum FlowSocket {
 pub(crate) struct HeldSocket {
     /// Its own address and the other end's.
     pub addresses: [Option<SocketAddr>; 2],
-    /// How it is set; of the first of a group. Apart, since those that have none are very many.
-    pub facts: Option<Box<SocketFacts>>,
+    /// Of the first of a group. Apart, since those that have none are very many.
+    pub first: Option<Box<HeldFirst>>,
+}
+
+/// What is known of the first of a group beside that.
+#[derive(Debug)]
+pub(crate) struct HeldFirst {
+    /// How it is set.
+    pub facts: SocketFacts,
+    /// What it has for datagrams that wait, where that is told.
+    pub room: Option<Room>,
 }
 
 impl FlowSocket {
     /// The socket of a flow, which is open here, or is handed to whoever holds those of its group.
     pub fn of(flow: FlowId, socket: Socket, holders: Option<&Holders>) -> Result<Self, RunError> {
         let Some(holders) = holders else { return Ok(Self::Open(socket)) };
-        let facts = (flow == holders.first()).then(|| Box::new(socket.facts()));
+        let facts = (flow == holders.first()).then(|| socket.facts());
         let addresses = addresses(&socket);
-        holders.give(vec![(flow.0, socket)])?;
-        Ok(Self::Held(HeldSocket { addresses, facts }))
+        let room = holders.give(vec![(flow.0, socket)])?;
+        let first = facts.map(|facts| Box::new(HeldFirst { facts, room }));
+        Ok(Self::Held(HeldSocket { addresses, first }))
     }
 
     /// Its own address and the other end's, once it is open.
@@ -153,6 +166,16 @@ pub(crate) struct Inbox {
     pile: Arc<Pile>,
     /// What wakes the reader.
     pub waker: Waker,
+}
+
+/// Leaves word that sockets are open, once it is let go by all who open some.
+#[derive(Debug)]
+pub(crate) struct TellsOpened(pub Inbox);
+
+impl Drop for TellsOpened {
+    fn drop(&mut self) {
+        self.0.post(SessionMessage::Opened);
+    }
 }
 
 /// The end that reads.

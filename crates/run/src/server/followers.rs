@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn those_that_go_to_holders_are_gathered_for_a_moment_from_the_first_on() {
         let waker = Waker::new().expect("a waker");
-        let holders = Holders::start(&[], &waker).expect("there are none");
+        let holders = Holders::start(&[], None, &waker).expect("there are none");
         let (inbox, reader) = Inbox::new(waker);
         let handing = Arc::new(Mutex::new(Handing::new(GroupId(0), holders, inbox)));
         let mut followers = Followers::new(1);

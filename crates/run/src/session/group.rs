@@ -12,7 +12,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
 use pathscope_engines::Part;
-use pathscope_flow::{Event, Group, Transport};
+use pathscope_flow::{Event, Group};
 use pathscope_modes::flows::AtEnd;
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
@@ -96,7 +96,7 @@ impl GroupState {
         let job = test.plan_of(group.id).into_owned();
         check_cpus(job.asks().cpus_of(role))?;
         let (mut placement, held) = placement::of(&*job, group.flows, (role, means))?;
-        if group.transport == Transport::Stream && !group.replaces() && !group.roams {
+        if !group.replaces() && !group.roams {
             placement.spread_over_tables(&*job, group.flows, role);
         }
         let kept_near = near::kept(&*job, group, role).filter(|_| means.is_near);

@@ -29,7 +29,7 @@ use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
-use crate::messages::inbox::{FlowSocket, Inbox};
+use crate::messages::inbox::{FlowSocket, Inbox, TellsOpened};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::Told;
 use crate::paths::log::PathsRemote;
@@ -279,6 +279,20 @@ impl RunningTest {
         if let Some(begun) = arrival.begun.filter(|_| self.started.is_none()) {
             self.ramp.add(begun, took_ns);
         }
+    }
+
+    /// Has those who hold the sockets of its flows open them where they are still to be opened; word comes when they are. Whether there are any.
+    pub fn open_elsewhere(&mut self, inbox: &Inbox) -> Result<bool, RunError> {
+        if self.groups.iter().all(|state| state.holders.is_none()) {
+            return Ok(false);
+        }
+        let tells = Arc::new(TellsOpened(inbox.clone()));
+        let mut are_any = false;
+        for state in &mut self.groups {
+            let asked = settings::settings_of(&self.test, state.group.id);
+            are_any |= state.open_elsewhere(&asked, &tells)?;
+        }
+        Ok(are_any)
     }
 
     /// Starts every flow; what is measured is written to `samples` one by one. `consents`: the other end says of each stream of

@@ -11,6 +11,7 @@ use pathscope_core::id::Role;
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::Substitution;
 use pathscope_engines::{EngineKind, registry};
+use pathscope_flow::Transport;
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::{cpus, limits};
@@ -309,7 +310,8 @@ impl Placement {
         }
         self.has_tables = true;
         let (asked, at_once) = (u64::from(plan.connect_limit()), made_at_once());
-        if role == Role::Client && at_once < asked {
+        let is_connected = plan.flows().transport == Transport::Stream;
+        if is_connected && role == Role::Client && at_once < asked {
             let why =
                 "they are made in the table of descriptors that all threads share (ulimit -n)";
             let [asked, ran] = [asked, at_once].map(|count| count.to_string());

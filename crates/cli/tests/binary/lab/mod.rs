@@ -6,6 +6,7 @@ mod calibration;
 mod captures;
 mod changes;
 mod claims;
+mod crowd;
 mod datagrams;
 mod delays;
 mod disturbed;

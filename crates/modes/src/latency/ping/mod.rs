@@ -8,7 +8,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
     Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Totals, Transport, Want,
+    Totals, Transport, Want, Weigh,
 };
 
 use super::attempts::Attempts;
@@ -153,7 +153,10 @@ impl PingFlow {
             _ => {}
         }
         match self.drain.until(now, self.last_sent, self.longest_ns) {
-            Some(wake) => Want { recv: RecvWant::Any, wake: Some(wake), ..Want::NOTHING },
+            Some(wake) => {
+                let weigh = if self.drain.weighs() { Weigh::This } else { Weigh::Nothing };
+                Want { recv: RecvWant::Any, wake: Some(wake), weigh, ..Want::NOTHING }
+            }
             None => Want::NOTHING,
         }
     }
@@ -353,6 +356,7 @@ impl Machine for PingFlow {
                 let text = format!("the connection broke (error {errno})");
                 self.fail(FlowErrorKind::Network, text, Some(errno));
             }
+            Event::Held { bytes, .. } => self.drain.weighed(bytes),
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { is_answer, .. } => {
                 shared.tally.counts.unreachable += 1;

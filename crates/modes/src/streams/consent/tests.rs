@@ -51,6 +51,24 @@ fn a_sender_that_never_waits_looks_a_thousand_times_a_second() {
     assert!(!older.listens(false, at(9_000)));
 }
 
+#[test]
+fn each_of_very_many_flows_asks_less_often_and_a_refusal_leaves_it_as_many_words() {
+    for (flows, mean) in
+        [(1, 250), (10_000, 250), (20_000, 500), (100_000, 1_250), (u32::MAX, 1_250)]
+    {
+        let (mut client, mut server) = both();
+        client.share_among(flows);
+        for _ in 0..100 {
+            client.said(at(9_000));
+            let wait = client.say_at.nanos_since(at(9_000)) / MS;
+            assert!((mean / 2..=mean / 2 * 3).contains(&wait), "{flows}: {wait}");
+        }
+        server.share_among(flows);
+        server.refused(111, at(100));
+        assert_eq!(server.until, at(100 + mean / 10 * 32));
+    }
+}
+
 /// When the sender gives up, if nothing comes.
 fn gives_up(consent: &mut Consent) -> (Tick, FlowError) {
     loop {

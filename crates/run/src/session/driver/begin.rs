@@ -6,10 +6,37 @@ use pathscope_os::clock;
 
 use super::substitutions::both_ends;
 use super::{Driver, End, STALLED, Talk};
+use crate::error::RunError;
 use crate::workers::worker::Tells;
 
 impl<D: Talk> Driver<D> {
-    pub(super) fn start(&mut self, end: &mut impl End) {
+    /// The flows of a test are to run. Where very many sockets are opened for that, others do so, and it starts, and whatever is to be said
+    /// then is said, when they have: what the other end sends from then on would find no flow before.
+    pub(super) fn begin(&mut self, end: &mut impl End) {
+        let Some(test) = &mut self.test else { return };
+        match test.open_elsewhere(&self.inbox) {
+            Ok(is_opening) => self.is_opening = is_opening,
+            Err(error) => return self.not_started(error, end),
+        }
+        if !self.is_opening {
+            self.start(end);
+        }
+    }
+
+    /// All are open.
+    pub(super) fn opened(&mut self, end: &mut impl End) {
+        if std::mem::take(&mut self.is_opening) {
+            self.start(end);
+        }
+    }
+
+    fn not_started(&mut self, error: RunError, end: &mut impl End) {
+        self.give_up(error);
+        // Where nothing runs, nothing will say that it is over.
+        self.check_over(end);
+    }
+
+    fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         // What the kernel has kept till now came in that time, and not in the first moment of the test.
         let since = self.dialogue.comes_since().map_or(now, |since| since.min(now));
@@ -45,11 +72,7 @@ impl<D: Talk> Driver<D> {
                 }
                 end.started(since, chosen);
             }
-            Err(error) => {
-                self.give_up(error);
-                // Where nothing runs, nothing will say that it is over.
-                self.check_over(end);
-            }
+            Err(error) => self.not_started(error, end),
         }
     }
 }

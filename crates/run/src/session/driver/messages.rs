@@ -28,6 +28,7 @@ impl<D: Talk> Driver<D> {
                     self.attach((group, flow), FlowSocket::Held(held), arrival, now);
                 }
             }
+            SessionMessage::Opened => self.opened(end),
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
             SessionMessage::Called { local, remote } => self.call((local, remote), end),

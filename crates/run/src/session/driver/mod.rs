@@ -199,6 +199,8 @@ pub(crate) struct Driver<D> {
     there: Vec<Substitution>,
     /// Server: what was chosen for a test whose flows may not come yet.
     waiting: Option<Vec<Substitution>>,
+    /// Server: whether the test starts once others have opened its sockets.
+    is_opening: bool,
     /// When the flows of the test are ended by force.
     abandon_at: Tick,
     /// What [`STALLED`] says, or less when the other end has ended.
@@ -298,6 +300,7 @@ impl<D: Talk> Driver<D> {
             samples: None,
             there: Vec::new(),
             waiting: None,
+            is_opening: false,
             abandon_at: Tick::NEVER,
             stalled: STALLED,
             moved_at: Tick::ZERO,
@@ -391,6 +394,8 @@ impl<D: Talk> Driver<D> {
 
     /// The session cannot go on. Its client is told, if it listens.
     fn leave(&mut self, error: RunError, end: &mut impl End) -> Left {
+        // Nothing starts any more.
+        self.is_opening = false;
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         drop(self.carry_out_what_is_asked(end));
         self.control.flush();
@@ -419,7 +424,9 @@ impl<D: Talk> Driver<D> {
     }
 
     fn carry_out_what_is_asked(&mut self, end: &mut impl End) -> Option<Left> {
-        while let Some(output) = self.dialogue.output() {
+        while !self.is_opening
+            && let Some(output) = self.dialogue.output()
+        {
             match output {
                 Output::Send(bytes) => self.control.say(&bytes),
                 Output::Open { credentials, plan, substitutions } => {
@@ -439,7 +446,7 @@ impl<D: Talk> Driver<D> {
                     }
                 }
                 Output::Ready => end.ready(),
-                Output::Start => self.start(end),
+                Output::Start => self.begin(end),
                 Output::Reconnect => self.reconnect(),
                 Output::SessionLost => self.session_lost(),
                 Output::TakeOver => self.take_over(),

@@ -52,6 +52,7 @@ impl<D: Talk> Driver<D> {
 
     /// The flows of a test, if any run, are to end. Nothing is heard or said any more.
     pub fn begin_salvage(&mut self) {
+        self.is_opening = false;
         self.control.ignore();
         let Some(test) = &mut self.test else { return };
         self.journal.stops(clock::now());

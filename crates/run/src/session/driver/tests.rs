@@ -18,9 +18,12 @@ impl Dialogue for Speaker {
     type Report = EndReport;
     type Error = RunError;
 
-    fn input(&mut self, input: Input<'_, Self>, _: Tick) {
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
         match input {
-            Input::Received(bytes) => self.heard.extend_from_slice(bytes),
+            Input::Received(bytes) => {
+                self.heard.extend_from_slice(bytes);
+                self.deadline = now + Duration::from_secs(20);
+            }
             Input::ControlClosed => self.outputs.push_back(Output::End(Ok(()))),
             // It slept over what there was to do.
             Input::Deadline => {
@@ -47,27 +50,43 @@ impl End for Nothing {
     }
 }
 
-#[test]
-fn a_connection_that_is_found_broken_by_speaking_is_closed_and_its_last_words_are_heard() {
+/// A driver of a client that says this first, and the other end of its connection, which has said `word`.
+fn driver_of(
+    says: Vec<Output<Speaker>>,
+    word: &[u8],
+    deadline: Tick,
+) -> (Driver<Speaker>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("bound");
-    let mut control = TcpStream::connect(address).expect("it listens");
+    let control = TcpStream::connect(address).expect("it listens");
     let (mut peer, _) = listener.accept().expect("one has come");
-    peer.write_all(b"farewell").expect("there is room");
+    peer.write_all(word).expect("there is room");
+    control.peek(&mut [0]).expect("it has come");
     // What it has not read makes its close a reset.
-    control.write_all(b"unread").expect("there is room");
-    let mut byte = [0];
-    peer.peek(&mut byte).expect("it has come");
-    drop(peer);
-
-    let speaker = Speaker {
-        outputs: VecDeque::from([Output::Send(b"anything".to_vec())]),
-        heard: Vec::new(),
-        deadline: clock::now() + Duration::from_secs(20),
-    };
+    (&control).write_all(b"unread").expect("there is room");
+    peer.peek(&mut [0]).expect("it has come");
+    let speaker = Speaker { outputs: says.into(), heard: Vec::new(), deadline };
     let ends = (Role::Client, Conventions::default());
     let carrier = (Carrier::Control(control), None);
-    let mut driver = Driver::new(speaker, ends, carrier, &Journal::default()).expect("a driver");
+    let driver = Driver::new(speaker, ends, carrier, &Journal::default()).expect("a driver");
+    (driver, peer)
+}
+
+#[test]
+fn who_has_spoken_in_time_is_not_silent_however_late_this_end_listens() {
+    let (mut driver, _peer) = driver_of(Vec::new(), b"word", clock::now());
+    // Its time has come before it was seen that there is something to hear, as where a thread has very many others.
+    driver.attend(false, &mut Nothing);
+    assert!(matches!(driver.go_on(&mut Nothing), Turn::Until(_)), "it has not slept");
+    assert_eq!(driver.dialogue.heard, b"word");
+}
+
+#[test]
+fn a_connection_that_is_found_broken_by_speaking_is_closed_and_its_last_words_are_heard() {
+    let says = vec![Output::Send(b"anything".to_vec())];
+    let deadline = clock::now() + Duration::from_secs(20);
+    let (mut driver, peer) = driver_of(says, b"farewell", deadline);
+    drop(peer);
     let left = driver.drive(&mut Nothing);
     assert!(matches!(left, Left::Ended(Ok(()))), "{left:?}");
     assert_eq!(driver.dialogue.heard, b"farewell");

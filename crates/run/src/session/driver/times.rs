@@ -34,8 +34,9 @@ impl<D: Talk> Driver<D> {
     pub(super) fn keep_time(&mut self) {
         let now = clock::now();
         let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
-        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
-        if is_late && self.control.is_held_back() {
+        // What has come and waits for its turn is as good as heard: where this end is slow, or one of very many sessions of a thread that has no
+        // processor for a while, or listens to nobody who is slow to listen.
+        if is_late {
             self.listen();
         }
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {

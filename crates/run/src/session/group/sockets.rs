@@ -1,34 +1,31 @@
 //! The sockets of a group: opened as its flows are about to run, and those that are left when they are over, wherever they are.
 
+use std::sync::Arc;
+
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::journal::KernelView;
 use pathscope_core::record::SocketFacts;
 use pathscope_core::sending::SendState;
-use pathscope_flow::Transport;
 use pathscope_modes::load::FLOWS_TOLD;
-use pathscope_modes::mode::{DatagramSockets, ToldAs};
+use pathscope_modes::mode::ToldAs;
+use pathscope_os::memory;
 use pathscope_os::send_state::send_state;
-use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
-use pathscope_os::{batches, memory};
 
 use super::GroupState;
 use crate::error::RunError;
 use crate::holders::Holders;
-use crate::messages::inbox::{FlowSocket, Inbox};
+use crate::messages::inbox::{FlowSocket, HeldSocket, Inbox};
 use crate::messages::outcome;
+use crate::readying::{self, Readying};
 use crate::records::journal::{ASKED, Beginner};
 use crate::workers::shares::shares;
 use crate::workers::sharing;
 use crate::workers::worker::Tells;
 
-/// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
-/// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
-const DATAGRAM_ROOM: usize = 16 << 20;
-/// Of each flow at least so much: about what systems give without being asked.
-const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
-
 /// The sockets of flows that are about to run.
+#[derive(Default)]
 pub(crate) struct Opened {
     /// Those that are open here: all or none.
     pub sockets: Vec<Socket>,
@@ -50,7 +47,8 @@ impl GroupState {
             let first = self.group.first.0;
             let shares = shares(self.group.flows, self.placement.workers);
             let shares: Vec<_> = shares.iter().map(|it| first + it.start..first + it.end).collect();
-            let holders = Holders::start(&shares, &inbox.waker).map_err(|error| {
+            let readying = Readying::of(&*self.job, self.role, self.group);
+            let holders = Holders::start(&shares, readying, &inbox.waker).map_err(|error| {
                 RunError::Unsupported(format!(
                     "{error}; and {} connections are more than this process may have open: ask for fewer, or raise its limit of \
                      open files (ulimit -n)",
@@ -112,13 +110,17 @@ impl GroupState {
         // Pings beside a load are told with it, and not one by one.
         let is_told =
             tells.rows && !self.is_probe && self.job.told_as(self.role) != ToldAs::Nothing;
-        let (mut sockets, mut told, mut facts) = (Vec::new(), Vec::new(), None);
+        let readying = Readying::of(&*self.job, self.role, self.group);
+        let mut opened = Opened::default();
         for (number, socket) in (0..).zip(std::mem::take(&mut self.sockets)) {
             let socket = socket.ok_or_else(missing)?;
             let flow = FlowId(self.group.first.0 + number);
             let mut addresses = socket.addresses();
-            if let FlowSocket::Held(held) = &socket {
-                facts = facts.or_else(|| held.facts.as_deref().cloned());
+            if let FlowSocket::Held(held) = &socket
+                && let Some(first) = held.first.as_deref()
+            {
+                opened.facts = Some(first.facts.clone());
+                self.room_bytes = first.room;
             }
             let socket = socket.open(asked)?;
             if let (Some(socket), Some(kept)) = (&socket, self.kept_near) {
@@ -129,29 +131,47 @@ impl GroupState {
             let tcp = socket.as_ref().filter(|_| is_told && is_asked).and_then(tcp_facts);
             if let Some(socket) = &socket {
                 let is_receive_buffer_bounded = self.kept_near.is_some();
-                facts = facts
+                opened.facts = opened
+                    .facts
                     .or_else(|| Some(SocketFacts { is_receive_buffer_bounded, ..socket.facts() }));
                 addresses = addresses.or_else(|| Some(outcome::addresses(socket)));
+                if let Some(readying) = &readying {
+                    self.room_bytes = readying::least(self.room_bytes, readying.ready(socket)?);
+                }
             }
             if is_told {
                 let (addresses, view) =
                     (addresses.unwrap_or_default(), tcp.as_ref().map(KernelView::of));
-                told.push(Beginner { flow, addresses, view });
+                opened.told.push(Beginner { flow, addresses, view });
             }
-            sockets.extend(socket);
+            opened.sockets.extend(socket);
         }
-        if let Some(wanted) = self.job.datagram_sockets(self.role) {
-            self.room_bytes = prepare(wanted, &sockets)?;
-        } else if self.group.transport == Transport::Datagram
-            && asked.receive_buffer_bytes.is_none()
-        {
-            let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
-            for socket in &sockets {
-                // What the system does not grant shows as drops, which are told.
-                let _ = socket.enlarge_receive_buffer(bytes);
-            }
+        Ok(opened)
+    }
+
+    /// Where others hold the sockets of its flows: has them open those that are promised, of which `kept` is let go once all are open. The first
+    /// is opened here, so that it is known how it is set. Whether there are any.
+    pub fn open_elsewhere<T: Send + Sync + 'static>(
+        &mut self,
+        asked: &Settings,
+        kept: &Arc<T>,
+    ) -> Result<bool, RunError> {
+        let Some(holders) = &self.holders else { return Ok(false) };
+        let mut promised = Vec::new();
+        for (number, place) in (0..).zip(&mut self.sockets) {
+            let Some(FlowSocket::Promised { local, remote }) = *place else { continue };
+            let flow = FlowId(self.group.first.0 + number);
+            *place = Some(if flow == holders.first() {
+                let socket = sockets::accept_udp_flow_of_many(local, remote, asked)?;
+                FlowSocket::of(flow, socket, Some(holders))?
+            } else {
+                promised.push((flow, local, remote));
+                let addresses = [Some(local), Some(remote)];
+                FlowSocket::Held(HeldSocket { addresses, first: None })
+            });
         }
-        Ok(Opened { sockets, facts, told })
+        holders.open(&promised, asked, kept);
+        Ok(!promised.is_empty())
     }
 
     /// Those of the lanes that have come, where they roam.
@@ -168,39 +188,7 @@ impl GroupState {
             errno: None,
         };
         let socket = socket.open(asked)?.ok_or_else(missing)?;
-        let bytes = DATAGRAM_ROOM / usize::from(self.group.lanes.max(1));
-        // What the system does not grant shows as drops, which are told.
-        let _ = socket.enlarge_receive_buffer(bytes);
+        Readying::of_lane(self.group).ready(&socket)?;
         Ok(socket)
     }
-}
-
-/// Makes sockets of datagrams ready, or says what of the plan they cannot carry. The room that was asked for, and the least
-/// that one was granted.
-fn prepare(wanted: DatagramSockets, sockets: &[Socket]) -> Result<Option<(u64, u64)>, RunError> {
-    let mut room: Option<(u64, u64)> = None;
-    for socket in sockets {
-        if wanted.keep_whole {
-            // Where the system cannot, it cuts them in pieces, which is told by nobody.
-            let _ = batches::keep_whole(socket);
-        }
-        if let Some(datagram) = wanted.longest_bytes
-            && let Some(longest) = batches::longest_payload(socket).map(u64::from)
-            && longest < datagram
-        {
-            return Err(RunError::Unsupported(format!(
-                "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most \
-                 --datagram {longest}, or for --may-fragment"
-            )));
-        }
-        if let Some(wanted) = wanted.room_bytes {
-            // What the system does not grant is told.
-            let _ = socket.enlarge_receive_buffer(usize::try_from(wanted).unwrap_or(usize::MAX));
-            // It counts its own overhead in, as much again.
-            let granted = socket.receive_buffer_bytes().map(|granted| granted as u64 / 2);
-            let least = room.map_or(u64::MAX, |(_, least)| least);
-            room = granted.map(|granted| (wanted, granted.min(least)));
-        }
-    }
-    Ok(room)
 }
