@@ -50,12 +50,15 @@ pub fn run<M: Machine, S: SystemCalls>(
     let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
     let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
     let mut events = vec![NONE; EVENTS];
+    let mut has_waited = true;
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;
         event_loop.attend();
         registrations.serve(&mut event_loop);
-        if event_loop.is_open() {
+        // Flows that came as others left have their first turn before anything is waited for; then it is that of who is ready.
+        has_waited = !(has_waited && event_loop.is_called());
+        if has_waited && event_loop.is_open() {
             registrations.wait(&mut event_loop, &mut events)?;
             if registrations.is_idle() {
                 event_loop.approach(began);
