@@ -11,6 +11,7 @@ mod arrive;
 mod attend;
 mod batches;
 mod batching;
+mod closing;
 mod complete;
 mod decide;
 mod flight;
@@ -203,6 +204,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 transport: terms.transport,
                 room_bytes: terms.receive_buffer_bytes.max(1),
                 closes_departed: worker.succession.is_some(),
+                counts_lost: terms.counts_lost,
             },
             lingering,
             timers: Timers::new(slots.len()),

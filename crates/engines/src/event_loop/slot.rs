@@ -29,7 +29,8 @@ pub(crate) struct Slot<M> {
     /// Something happened since the want was asked for.
     is_stale: bool,
     phase: Phase,
-    closed: Option<Close>,
+    /// How its sockets were closed, where they were.
+    pub closed: Option<Close>,
     /// When the timer is set for.
     armed: Tick,
 }
@@ -73,7 +74,7 @@ pub(crate) struct Wire {
     pub drops: u64,
     /// The same of the sockets that this lane had before.
     drops_before: u64,
-    /// Bytes that were sent and not acknowledged when it was reset: nobody knows of them afterwards.
+    /// Bytes that were sent and not acknowledged when it was reset, where that is told: nobody knows of them afterwards.
     pub lost_bytes: u64,
     /// When the kernel got what was received last, where it says so.
     pub stamp: Option<Tick>,
@@ -111,6 +112,8 @@ pub(crate) struct Medium {
     pub room_bytes: usize,
     /// Whether they are closed as their flows depart.
     pub closes_departed: bool,
+    /// Whether it is told what was not acknowledged on those that are reset.
+    pub counts_lost: bool,
 }
 
 /// What a flow waits for on one lane.
@@ -353,38 +356,6 @@ impl<M: Machine> Slot<M> {
     /// Whether there is a wire whose end has not been seen, after a graceful close.
     pub fn may_linger(&self) -> bool {
         self.closed == Some(Close::Graceful) && self.wires.iter().any(Wire::is_open_to_receive)
-    }
-
-    /// Closes once for each way of closing, and never less than before.
-    fn close(&mut self, close: Close, medium: Medium) {
-        if self.closed.is_some_and(|done| rank(done) >= rank(close)) {
-            return;
-        }
-        let is_stream = medium.transport == Transport::Stream;
-        // That says it as well.
-        let is_closed_soon = close == Close::Complete && medium.closes_departed;
-        for wire in self.wires.iter_mut().filter(|wire| wire.state != WireState::Dead) {
-            // A failure means that the connection is gone already, which is what was asked for.
-            let socket = wire.socket.as_ref().filter(|_| is_stream);
-            if close == Close::Reset {
-                let lost = socket.and_then(Socket::unacknowledged_bytes);
-                wire.lost_bytes = lost.unwrap_or_default();
-                let _ = socket.map(Socket::reset);
-                wire.state = WireState::Dead;
-            } else if self.closed.is_none() && !is_closed_soon {
-                let _ = socket.map(Socket::shutdown_send);
-            }
-        }
-        self.closed = Some(close);
-    }
-}
-
-const fn rank(close: Close) -> u8 {
-    match close {
-        Close::HalfWrite => 0,
-        Close::Graceful => 1,
-        Close::Complete => 2,
-        Close::Reset => 3,
     }
 }
 

@@ -280,6 +280,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 begin: setting.start,
                 report_every: setting.report_every.duration(),
                 receive_buffer_bytes: receive_room(plan),
+                counts_lost: tells.acknowledged,
                 stamps,
                 batches,
             },
