@@ -333,8 +333,9 @@ impl<M: Machine> Slot<M> {
     /// not served would keep the engine from ever sleeping.
     pub fn awaited(&self, lane: usize, medium: Medium) -> Awaited {
         if let Some(prologue) = self.prologue.as_ref().filter(|_| self.state == SlotState::Live) {
-            let is_said = prologue.rest().is_empty();
-            return Awaited { to_receive: prologue.awaits && is_said, to_send: !is_said };
+            let (is_said, is_seen) = (prologue.rest().is_empty(), prologue.unread == 0);
+            let to_receive = prologue.awaits && is_said || !is_seen;
+            return Awaited { to_receive, to_send: !is_said && is_seen };
         }
         let wire = &self.wires[lane];
         let has_room = match (self.appetite(), medium.transport) {

@@ -13,10 +13,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_engines::Preface;
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
-use pathscope_os::sockets::{self, Socket};
+use pathscope_os::sockets;
 use pathscope_os::{Waker, memory};
 use pathscope_peers::access::Access;
 use pathscope_peers::attach::{ClaimSeat, Seat, SeatRefusal};
@@ -27,7 +26,7 @@ use pathscope_peers::seats::Seats;
 
 pub(super) use admission::Admission;
 pub(super) use seat_word::Attached;
-use seat_word::SeatWord;
+use seat_word::take_seat;
 use setups::Setups;
 
 use super::Settings;
@@ -188,6 +187,8 @@ pub(super) struct SeatRequest {
     pub stream: TcpStream,
     pub claim: StreamClaim,
     pub from: SocketAddr,
+    /// So many bytes of what it says are still to be received.
+    pub unread: usize,
 }
 
 /// What a connection gets that has its seat.
@@ -359,37 +360,4 @@ impl Sessions {
         }
         Ok(())
     }
-}
-
-/// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
-/// Where it was left for a worker which is still to be woken, that way.
-fn take_seat(SeatRequest { stream, claim, from }: SeatRequest, claimed: Claimed) -> Option<WayIn> {
-    let Claimed { inbox, settings, attended, way_in, holders } = claimed;
-    let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
-    let arrival = Arrival { attended, ..Arrival::default() };
-    // As it was accepted it is set so as is usual.
-    let is_usual = settings == sockets::Settings::default();
-    let set = if is_usual { Ok(()) } else { socket.apply(&settings) };
-    if let Err(error) = set {
-        inbox.post(SessionMessage::AttachFailed(error.into()));
-        return None;
-    }
-    let reply = claim.reply(Ok(()));
-    let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
-    let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold) else {
-        return Some(way_in);
-    };
-    // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
-    let mut stream = socket.into_tcp_stream();
-    if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
-        return None;
-    }
-    let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
-        return None;
-    };
-    inbox.post(match FlowSocket::of(flow, socket, holders.as_ref()) {
-        Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
-        Err(error) => SessionMessage::AttachFailed(error),
-    });
-    None
 }
