@@ -122,7 +122,11 @@ pub(crate) fn open_group(
             _ => Destinations::one(server),
         };
         let wanted = sockets.map(|sockets| Wanted {
-            connections: group.numbers.max(group.flows),
+            connections: if plan.keeps_ports() {
+                group.numbers.max(group.flows)
+            } else {
+                group.flows
+            },
             are_open: !group.replaces(),
             servers: destinations.all(),
             sockets,
