@@ -38,10 +38,10 @@ impl<R> fmt::Debug for Kept<R> {
 }
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
-    /// When the next timer or report is due, or one that is kept is to be told.
+    /// When the next timer or report is due, or one that is kept is to be told, or the engine is to look at sockets.
     #[inline]
     pub fn due(&self) -> Tick {
-        let timer = self.timers.next();
+        let timer = self.timers.next().min(self.look_by);
         match &self.kept {
             None => timer.min(self.reports.due()),
             Some(kept) if timer <= kept.latest => timer,

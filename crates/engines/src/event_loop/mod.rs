@@ -91,6 +91,8 @@ pub(crate) struct EventLoop<M: Machine, S> {
     pub rest: Rest,
     /// Slots to which something happened outside of a visit.
     pub roused: Vec<u32>,
+    /// When the engine looks at sockets that it has the system tell nothing of.
+    pub look_by: Tick,
     shared: M::Shared,
     medium: Medium,
     lingering: Lingering,
@@ -199,6 +201,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             now,
             rest: Rest::new(terms.wait),
             roused: Vec::with_capacity(slots.len()),
+            look_by: Tick::NEVER,
             shared: worker.shared,
             medium: Medium {
                 transport: terms.transport,

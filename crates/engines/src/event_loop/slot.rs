@@ -349,6 +349,12 @@ impl<M: Machine> Slot<M> {
         }
     }
 
+    /// Whether what its flow waits for may be heard late.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn is_patient(&self) -> bool {
+        self.state == SlotState::Live && self.prologue.is_none() && self.want.is_patient
+    }
+
     /// Whether its flow is neither told nor asked anything yet.
     pub fn is_held_back(&self) -> bool {
         self.prologue.as_ref().is_some_and(|prologue| prologue.awaits)

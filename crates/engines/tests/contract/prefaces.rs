@@ -214,6 +214,30 @@ fn short_and_failing_calls_lose_and_double_nothing() {
     });
 }
 
+/// Whether others come or nobody does, and however many wait: each hears of what comes.
+#[test]
+fn who_may_hear_late_hears_all_the_same() {
+    everywhere_known(|engine, wait| {
+        let (stays, _stays_there) = pair(Transport::Stream, &Settings::default());
+        let held = Stream { held: true, ..Stream::new(99, 0, 1) };
+        let place = Place::open(engine, wait, vec![(held, vec![stays])]);
+        let mut there = Vec::new();
+        for flow in 0..5 {
+            let (here, other) = pair(Transport::Stream, &Settings::default());
+            let mut other = other.into_tcp_stream();
+            let patient = Stream { patient: true, ..Stream::new(flow, 0, 4) };
+            place.enter_with(patient, here, Some(Box::new(Said(WORDS, 0))));
+            assert_eq!(first(&mut other), WORDS, "{engine} {wait}");
+            there.push(other);
+        }
+        for (mut other, flow) in there.into_iter().zip(0..) {
+            other.write_all(b"more").expect("connected");
+            assert_eq!(place.departure().0, FlowId(flow), "{engine} {wait}");
+        }
+        place.abandon();
+    });
+}
+
 #[test]
 fn a_flow_whose_connection_is_turned_away_is_told_nothing() {
     type Answers = fn(TcpStream);

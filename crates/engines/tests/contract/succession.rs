@@ -89,6 +89,12 @@ impl Place {
         self.departures.recv_timeout(PATIENCE).expect("a flow ends")
     }
 
+    /// It is to end, whatever its flows still want.
+    pub fn abandon(self) {
+        self.remote.send(Command::Abandon);
+        self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");
+    }
+
     /// Nobody comes any more.
     pub fn finish(self) -> Finished<Stream> {
         drop(self.entrance);
