@@ -9,6 +9,12 @@ pub trait Preface: Send {
     /// What this end says first.
     fn says(&self) -> &[u8];
 
+    /// So many bytes of what the other end says were seen before, and are still to be received: they are no flow's. Only where no answer is
+    /// awaited.
+    fn unread_bytes(&self) -> usize {
+        0
+    }
+
     /// So many bytes of the answer have not come yet; none from the beginning, where none is awaited.
     ///
     /// While any are, the flow is told nothing, and what went with the preface counts as sent only when they have come:

@@ -124,6 +124,8 @@ pub struct Terms {
     /// The most that is received at once, and so the longest message that a machine can wait for
     /// without taking a part of it.
     pub receive_buffer_bytes: usize,
+    /// Whether somebody asks what was lost with connections that were reset (`Sockets::lost_bytes`): else it is not found out.
+    pub counts_lost: bool,
     /// Whether the kernel is asked to stamp datagrams as they come and leave.
     pub stamps: bool,
     /// How datagrams are handed over.

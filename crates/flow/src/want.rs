@@ -22,6 +22,9 @@ pub struct Want {
     pub close: Option<Close>,
     /// To be told at once what has come and waits to be received.
     pub weigh: Weigh,
+    /// What is awaited may be heard late, by some milliseconds: nothing is done about it but to close. An engine need not have the
+    /// system tell it of each then.
+    pub is_patient: bool,
 }
 
 impl Want {
@@ -33,6 +36,7 @@ impl Want {
         wake: None,
         close: None,
         weigh: Weigh::Nothing,
+        is_patient: false,
     };
 }
 

@@ -177,6 +177,11 @@ pub trait Mode: Debug {
         false
     }
 
+    /// Whether its client's system keeps the port of a connection for a minute after its end: not where each is ended by a reset.
+    fn keeps_ports(&self) -> bool {
+        true
+    }
+
     /// Whether it ends only when somebody ends it.
     fn is_endless(&self) -> bool {
         false

@@ -136,7 +136,12 @@ impl Drawn {
     /// same are drawn, each set of so many as likely as any other.
     fn draw(&mut self, passed: Passed, most: usize) {
         self.seen += 1;
-        self.kept.insert((lot(passed.flow), passed.flow), passed);
+        let drawn = (lot(passed.flow), passed.flow);
+        // Of very many nearly none has a lot so small: one that is not kept is not put among those that are.
+        if self.kept.len() >= most && self.kept.keys().next_back().is_some_and(|it| *it < drawn) {
+            return;
+        }
+        self.kept.insert(drawn, passed);
         if self.kept.len() > most {
             self.kept.pop_last();
         }

@@ -227,6 +227,7 @@ impl FlowVisitor for Flows<'_> {
             begin: Tick::ZERO,
             report_every: Duration::ZERO,
             receive_buffer_bytes: 64 << 10,
+            counts_lost: false,
             stamps: false,
             batches: plan.receives().batches,
         };

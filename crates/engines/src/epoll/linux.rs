@@ -12,6 +12,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags};
 
 use super::NAME;
+use super::patient::Patient;
 use crate::calls::{Called, timespec};
 use crate::event_loop::{Awaited, EventLoop, Lingering, Pause, Visit, Wire};
 use crate::{EngineError, Finished, SystemCalls, Trouble, Worker};
@@ -51,14 +52,19 @@ pub fn run<M: Machine, S: SystemCalls>(
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
     let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
+    let usual = if event_loop.has_succession() { event_loop.slots.len() } else { 0 };
     let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
+    registrations.patient = Patient::new(usual);
     let mut events = vec![NONE; event_loop.slots.len().clamp(EVENTS, EVENTS_MOST)];
+    let mut has_waited = true;
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;
         event_loop.attend();
         registrations.serve(&mut event_loop);
-        if event_loop.is_open() {
+        // Flows that came as others left have their first turn before anything is waited for; then it is that of who is ready.
+        has_waited = !(has_waited && event_loop.is_called());
+        if has_waited && event_loop.is_open() {
             registrations.wait(&mut event_loop, &mut events)?;
             if registrations.is_idle() {
                 event_loop.approach(began);
@@ -85,18 +91,21 @@ pub(super) struct Registrations {
     /// The name of the first lane of the first place.
     first: u64,
     queue: VecDeque<u32>,
+    /// Those that the kernel is not to tell of.
+    patient: Patient,
 }
 
 impl Registrations {
     /// Those of a worker that has an instance of epoll to itself.
     fn alone(waker: &Waker, slots: usize) -> Result<Self, EngineError> {
         let (epoll, queue) = (Arc::new(create(waker)?), VecDeque::with_capacity(slots));
-        Ok(Self { epoll, first: 0, queue })
+        Ok(Self { epoll, first: 0, queue, patient: Patient::default() })
     }
 
     /// Those of a worker of this key, at an instance of many.
     pub fn among(epoll: Arc<OwnedFd>, key: u64) -> Self {
-        Self { epoll, first: key << KEY_SHIFT, queue: VecDeque::new() }
+        let (queue, patient) = (VecDeque::new(), Patient::default());
+        Self { epoll, first: key << KEY_SHIFT, queue, patient }
     }
 
     /// Whether nobody is to be visited.
@@ -116,6 +125,7 @@ impl Registrations {
 
     /// Visits once everyone to whom something happened.
     pub fn serve<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+        self.look_at_patient(event_loop);
         self.enqueue_roused(event_loop);
         for _ in 0..self.queue.len() {
             let Some(place) = self.queue.pop_front() else { return };
@@ -130,7 +140,9 @@ impl Registrations {
                 }
                 Visit::Moved => {
                     event_loop.rest.moved();
-                    self.register(event_loop, place);
+                    if !self.is_left(event_loop, place) {
+                        self.register(event_loop, place);
+                    }
                 }
                 Visit::Idle => self.register(event_loop, place),
             }
@@ -143,6 +155,40 @@ impl Registrations {
             }
         }
         self.enqueue_roused(event_loop);
+    }
+
+    /// Whether a flow whose socket the kernel does not tell of is left so.
+    fn is_left<M: Machine, S: SystemCalls>(
+        &mut self,
+        event_loop: &mut EventLoop<M, S>,
+        place: usize,
+    ) -> bool {
+        let slot = &event_loop.slots[place];
+        let is_left = self.patient.is_of_use()
+            && slot.is_patient()
+            && slot.wires.iter().all(|wire| wire.registered == 0);
+        if is_left {
+            self.patient.enter(place as u32, slot.machine.id(), event_loop.now);
+            event_loop.look_by = self.patient.due();
+        }
+        is_left
+    }
+
+    /// Looks whether flows have ended that the kernel does not tell of; of those that have not, it is to tell.
+    fn look_at_patient<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+        while let Some(next) = self.patient.next(event_loop.open_flows(), event_loop.now) {
+            let place = next.place as usize;
+            let slot = &mut event_loop.slots[place];
+            if slot.machine.id() != next.flow || !slot.is_patient() {
+                continue;
+            }
+            slot.wires.iter_mut().for_each(|wire| wire.readable = true);
+            if event_loop.visit(place) != Visit::Idle {
+                event_loop.rest.moved();
+            }
+            self.register(event_loop, place);
+        }
+        event_loop.look_by = self.patient.due();
     }
 
     fn enqueue_roused<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {

@@ -10,6 +10,8 @@ mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 use linux as imp;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod patient;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod shared;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 pub use shared::{Part, SharedThread};

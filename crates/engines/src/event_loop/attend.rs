@@ -38,10 +38,10 @@ impl<R> fmt::Debug for Kept<R> {
 }
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
-    /// When the next timer or report is due, or one that is kept is to be told.
+    /// When the next timer or report is due, or one that is kept is to be told, or the engine is to look at sockets.
     #[inline]
     pub fn due(&self) -> Tick {
-        let timer = self.timers.next();
+        let timer = self.timers.next().min(self.look_by);
         match &self.kept {
             None => timer.min(self.reports.due()),
             Some(kept) if timer <= kept.latest => timer,
@@ -50,10 +50,17 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
+    /// Whether there may be letters that it has not read.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn is_called(&self) -> bool {
+        self.inbox.is_raised()
+    }
+
     /// Attends to all there is, as of the last clock reading. No system call where there is nothing.
     #[inline]
     pub fn attend(&mut self) {
         if self.inbox.is_raised() {
+            self.inbox.waker().clear();
             self.hear();
         }
         if self.now >= self.due() {
@@ -146,13 +153,17 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         call: impl FnOnce(&mut [Slot<M>], (&Waker, Medium), Option<Duration>) -> Result<Called, Trouble>,
     ) -> Result<(), EngineError> {
         let timeout = match pause {
-            Pause::Spin => Some(Duration::ZERO),
-            Pause::Sleep => self.length_of_sleep(self.due()),
+            // What was called for meanwhile is looked at in the next turn; until then nobody has to wake this thread for more.
+            Pause::Sleep if self.inbox.waker().may_sleep() => self.length_of_sleep(self.due()),
+            Pause::Sleep | Pause::Spin => Some(Duration::ZERO),
         };
         let Self { calls, slots, inbox, medium, .. } = self;
-        match calls.wait(timeout, |timeout| call(slots, (inbox.waker(), *medium), timeout)) {
+        let waited = calls.wait(timeout, |timeout| call(slots, (inbox.waker(), *medium), timeout));
+        inbox.waker().stays_awake();
+        match waited {
             Ok(Called::Yes) => {
                 self.tick();
+                self.inbox.waker().drain();
                 self.hear();
             }
             Ok(Called::No) | Err(Trouble::Interrupted | Trouble::Blocked) => {}
@@ -172,7 +183,6 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
 
     /// Reads letters. Also right where the waker's flag is not up any more: its descriptor may lag.
     fn hear(&mut self) {
-        self.inbox.waker().drain();
         while let Some(command) = self.next_command() {
             self.obey(command);
         }

@@ -8,10 +8,10 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::{Event, Machine, RecvMeta, Transport};
 use pathscope_os::errno::{is_answer, is_no_room, is_refusal, is_unreachable};
-use pathscope_os::sockets::Socket;
 
 use super::batching::Batching;
-use super::wire::{Aside, in_kernel};
+use super::closing::lost_bytes;
+use super::wire::Aside;
 use super::{EventLoop, SMALL_BYTES, Slot, SlotState, Wire, WireState};
 use crate::{SystemCalls, Trouble, Unheard};
 
@@ -130,8 +130,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             let wire = &mut self.slots[place].wires[lane.index()];
             if self.medium.transport == Transport::Stream {
                 // The kernel still knows, until the socket is closed, what lay there when the other end broke the connection.
-                let lost = wire.socket.as_ref().and_then(Socket::unacknowledged_bytes);
-                wire.lost_bytes = in_kernel(lost);
+                wire.lost_bytes = wire.socket.as_ref().map_or(0, |it| lost_bytes(it, self.medium));
             }
             wire.state = WireState::Dead;
             self.deliver(place, Event::Reset { lane, errno });

@@ -12,6 +12,8 @@ pub(crate) struct Prologue {
     pub preface: Box<dyn Preface>,
     /// Bytes that were said of it.
     pub said: usize,
+    /// Bytes that are to be received, and are nobody's.
+    pub unread: usize,
     /// Whether there is an answer to wait for.
     pub awaits: bool,
     /// Bytes of the flow that went along, and when.

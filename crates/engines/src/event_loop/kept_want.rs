@@ -21,6 +21,8 @@ pub(crate) struct KeptWant {
     pub send_lane: Lane,
     pub close: Option<Close>,
     pub weigh: Weigh,
+    /// Whether what it waits for may be heard late.
+    pub is_patient: bool,
 }
 
 impl KeptWant {
@@ -33,12 +35,13 @@ impl KeptWant {
         send_lane: Lane::ONLY,
         close: None,
         weigh: Weigh::Nothing,
+        is_patient: false,
     };
 
     /// The same, kept.
     #[inline]
     pub fn of(want: Want) -> Self {
-        let Want { send, send_lane, recv, wake, close, weigh } = want;
+        let Want { send, send_lane, recv, wake, close, weigh, is_patient } = want;
         let (send_max, stride) = match send {
             SendWant::Nothing => (0, STREAM),
             SendWant::Stream { max } => (max, STREAM),
@@ -53,7 +56,7 @@ impl KeptWant {
             RecvWant::Any => usize::MAX,
         };
         let wake = wake.unwrap_or(Tick::NEVER);
-        Self { send_max, receive_most, wake, stride, send_lane, close, weigh }
+        Self { send_max, receive_most, wake, stride, send_lane, close, weigh, is_patient }
     }
 
     /// Whether there is anything to send.

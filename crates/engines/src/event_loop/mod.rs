@@ -11,6 +11,7 @@ mod arrive;
 mod attend;
 mod batches;
 mod batching;
+mod closing;
 mod complete;
 mod decide;
 mod flight;
@@ -94,6 +95,8 @@ pub(crate) struct EventLoop<M: Machine, S> {
     pub rest: Rest,
     /// Slots to which something happened outside of a visit.
     pub roused: Vec<u32>,
+    /// When the engine looks at sockets that it has the system tell nothing of.
+    pub look_by: Tick,
     shared: M::Shared,
     medium: Medium,
     lingering: Lingering,
@@ -198,11 +201,13 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             now,
             rest: Rest::new(terms.wait),
             roused: Vec::with_capacity(slots.len()),
+            look_by: Tick::NEVER,
             shared: worker.shared,
             medium: Medium {
                 transport: terms.transport,
                 room_bytes: terms.receive_buffer_bytes.max(1),
                 closes_departed: worker.succession.is_some(),
+                counts_lost: terms.counts_lost,
             },
             lingering,
             timers: Timers::new(slots.len()),

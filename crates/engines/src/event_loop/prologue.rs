@@ -28,7 +28,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
         let (awaits, until) = (preface.missing_bytes() > 0, preface.until());
         let (early, deferred, unheard) = ((0, self.now), Vec::new(), None);
-        let prologue = Prologue { preface, said: 0, awaits, early, deferred, unheard };
+        let unread = if awaits { 0 } else { preface.unread_bytes() };
+        let prologue = Prologue { preface, said: 0, unread, awaits, early, deferred, unheard };
         slot.prologue = Some(Box::new(prologue));
         if awaits {
             self.look_by(place, until);
@@ -51,6 +52,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
         let Some(prologue) = &self.slots[place].prologue else { return Step::Idle };
         match (prologue.rest().is_empty(), prologue.awaits) {
+            _ if prologue.unread > 0 => self.skip_unread(place),
             (false, true) => self.say(place, EARLY_MOST),
             (false, false) => {
                 // What has come already may have an answer, which goes along.
@@ -134,6 +136,47 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             slot.wires[0].readable = false;
         }
         Step::Done(sent)
+    }
+
+    /// Receives what was seen before, with what follows it, which is the flow's.
+    fn skip_unread(&mut self, place: usize) -> Step {
+        let Self { slots, calls, received: room, account, .. } = self;
+        let Slot { wires, prologue: Some(prologue), .. } = &mut slots[place] else {
+            return Step::Idle;
+        };
+        let Some(wire) = wires.first_mut().filter(|wire| wire.readable) else { return Step::Idle };
+        let Some(socket) = &wire.socket else { return Step::Idle };
+        let room = room.whole();
+        let asked = (prologue.unread + BESIDE_ANSWER).min(room.len());
+        match calls.receive(socket, &mut room[..asked], Blocking::Never) {
+            Ok(received) if received > 0 => {
+                account.operations += 1;
+                let (seen, beside) = room[..received].split_at(prologue.unread.min(received));
+                prologue.unread -= seen.len();
+                wire.readable = received == asked;
+                wire.position = beside.len() as u64;
+                wire.unread.extend(beside);
+                Step::Done(received)
+            }
+            Err(Trouble::Interrupted) => Step::Done(0),
+            Err(Trouble::Blocked) => {
+                wire.readable = false;
+                Step::Idle
+            }
+            // It is the flow's all the same, and that hears what became of it.
+            Ok(_) => {
+                prologue.unread = 0;
+                self.ended(place, Lane::ONLY)
+            }
+            Err(Trouble::Failed(errno)) if is_no_room(errno) => {
+                wire.readable = false;
+                Step::Idle
+            }
+            Err(Trouble::Failed(errno)) => {
+                prologue.unread = 0;
+                self.failed(place, Lane::ONLY, errno)
+            }
+        }
     }
 
     fn hear_answer(&mut self, place: usize) -> Step {

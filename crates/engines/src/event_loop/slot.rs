@@ -7,7 +7,7 @@ use pathscope_os::Socket;
 
 use super::held_back::Prologue;
 use super::kept_want::KeptWant;
-use super::wire::{Wire, WireState, Wires, in_kernel};
+use super::wire::{Wire, WireState, Wires};
 use crate::{Lanes, Made, Worker};
 
 /// One flow and its sockets.
@@ -30,7 +30,8 @@ pub(crate) struct Slot<M> {
     /// Something happened since the want was asked for.
     is_stale: bool,
     phase: Phase,
-    closed: Option<Close>,
+    /// How its sockets were closed, where they were.
+    pub closed: Option<Close>,
     /// When the timer is set for.
     armed: Tick,
 }
@@ -56,6 +57,8 @@ pub(crate) struct Medium {
     pub room_bytes: usize,
     /// Whether they are closed as their flows depart.
     pub closes_departed: bool,
+    /// Whether it is told what was not acknowledged on those that are reset.
+    pub counts_lost: bool,
 }
 
 /// What a flow waits for on one lane.
@@ -223,8 +226,9 @@ impl<M: Machine> Slot<M> {
     /// not served would keep the engine from ever sleeping.
     pub fn awaited(&self, lane: usize, medium: Medium) -> Awaited {
         if let Some(prologue) = self.prologue.as_ref().filter(|_| self.state == SlotState::Live) {
-            let is_said = prologue.rest().is_empty();
-            return Awaited { to_receive: prologue.awaits && is_said, to_send: !is_said };
+            let (is_said, is_seen) = (prologue.rest().is_empty(), prologue.unread == 0);
+            let to_receive = prologue.awaits && is_said || !is_seen;
+            return Awaited { to_receive, to_send: !is_said && is_seen };
         }
         let wire = &self.wires[lane];
         let has_room = match (self.appetite(), medium.transport) {
@@ -238,6 +242,12 @@ impl<M: Machine> Slot<M> {
         }
     }
 
+    /// Whether what its flow waits for may be heard late.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn is_patient(&self) -> bool {
+        self.state == SlotState::Live && self.prologue.is_none() && self.want.is_patient
+    }
+
     /// Whether its flow is neither told nor asked anything yet.
     pub fn is_held_back(&self) -> bool {
         self.prologue.as_ref().is_some_and(|prologue| prologue.awaits)
@@ -246,38 +256,6 @@ impl<M: Machine> Slot<M> {
     /// Whether there is a wire whose end has not been seen, after a graceful close.
     pub fn may_linger(&self) -> bool {
         self.closed == Some(Close::Graceful) && self.wires.iter().any(Wire::is_open_to_receive)
-    }
-
-    /// Closes once for each way of closing, and never less than before.
-    fn close(&mut self, close: Close, medium: Medium) {
-        if self.closed.is_some_and(|done| rank(done) >= rank(close)) {
-            return;
-        }
-        let is_stream = medium.transport == Transport::Stream;
-        // That says it as well.
-        let is_closed_soon = close == Close::Complete && medium.closes_departed;
-        for wire in self.wires.iter_mut().filter(|wire| wire.state != WireState::Dead) {
-            // A failure means that the connection is gone already, which is what was asked for.
-            let socket = wire.socket.as_ref().filter(|_| is_stream);
-            if close == Close::Reset {
-                let lost = socket.and_then(Socket::unacknowledged_bytes);
-                let _ = socket.map(Socket::reset);
-                wire.lost_bytes = in_kernel(lost);
-                wire.state = WireState::Dead;
-            } else if self.closed.is_none() && !is_closed_soon {
-                let _ = socket.map(Socket::shutdown_send);
-            }
-        }
-        self.closed = Some(close);
-    }
-}
-
-const fn rank(close: Close) -> u8 {
-    match close {
-        Close::HalfWrite => 0,
-        Close::Graceful => 1,
-        Close::Complete => 2,
-        Close::Reset => 3,
     }
 }
 

@@ -13,6 +13,12 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.succession.is_some()
     }
 
+    /// How many flows are not over.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn open_flows(&self) -> usize {
+        self.open
+    }
+
     /// Takes in all who wait, and finds out whether more may come.
     pub(super) fn admit_all(&mut self) {
         while let Some(succession) = &self.succession {

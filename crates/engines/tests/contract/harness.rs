@@ -87,6 +87,7 @@ pub fn terms(wait: Wait, transport: Transport) -> Terms {
         begin: Tick::ZERO,
         report_every: Duration::from_millis(10),
         receive_buffer_bytes: 64 << 10,
+        counts_lost: true,
         stamps: false,
         batches: Batches::One,
     }

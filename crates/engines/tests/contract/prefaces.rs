@@ -120,7 +120,7 @@ fn bytes_that_come_with_the_answer_are_the_flow_s() {
         let mut raw = there.try_clone().expect("a descriptor").into_tcp_stream();
         assert_eq!(first(&mut raw), WORDS);
         // The answer is what this end says first.
-        let answer = Box::new(Said(ANSWER));
+        let answer = Box::new(Said(ANSWER, 0));
         let sends = Stream { close: Some(Close::HalfWrite), ..Stream::new(7, BYTES, 0) };
         source.enter_with(sends, there, Some(answer));
         assert_eq!(place.departure(), (FlowId(7), Phase::Done, true), "{engine} {wait}");
@@ -131,12 +131,16 @@ fn bytes_that_come_with_the_answer_are_the_flow_s() {
     });
 }
 
-/// Says this, and awaits nothing.
-struct Said(&'static [u8]);
+/// Says this, and awaits nothing but so many bytes that were seen before.
+struct Said(&'static [u8], usize);
 
 impl Preface for Said {
     fn says(&self) -> &[u8] {
         self.0
+    }
+
+    fn unread_bytes(&self) -> usize {
+        self.1
     }
 
     fn missing_bytes(&self) -> usize {
@@ -164,7 +168,7 @@ fn what_awaits_no_answer_is_said_though_the_flow_says_nothing() {
         let place = Place::open(engine, wait, Vec::new());
         let (here, there) = pair(Transport::Stream, &Settings::default());
         let mut there = there.into_tcp_stream();
-        place.enter_with(Stream::new(7, 0, 4), here, Some(Box::new(Said(WORDS))));
+        place.enter_with(Stream::new(7, 0, 4), here, Some(Box::new(Said(WORDS, 0))));
         assert_eq!(first(&mut there), WORDS, "{engine} {wait}");
         there.write_all(b"more").expect("connected");
         assert_eq!(place.departure().0, FlowId(7));
@@ -183,7 +187,8 @@ fn short_and_failing_calls_lose_and_double_nothing() {
         vec![Fault::Short(WORDS.len() + 7), Fault::NoRoom, Fault::Short(3), Fault::Blocked],
     ];
     everywhere_known(|engine, wait| {
-        for script in &scripts {
+        // Taken by whoever saw them, or left to the flow's worker.
+        for (script, unread) in scripts.iter().flat_map(|it| [(it, 0), (it, WORDS.len())]) {
             let open = || Place::open_on(engine, wait, Vec::new(), Faulty::new(script.clone()));
             let (place, source) = (open(), open());
             let (here, there) = pair(Transport::Stream, &Settings::default());
@@ -193,19 +198,43 @@ fn short_and_failing_calls_lose_and_double_nothing() {
             let mut raw = there.try_clone().expect("a descriptor").into_tcp_stream();
             raw.set_nonblocking(false).expect("a socket");
             raw.set_read_timeout(Some(PATIENCE)).expect("a socket");
-            let mut words = vec![0; WORDS.len()];
+            let mut words = vec![0; WORDS.len() - unread];
             raw.read_exact(&mut words).expect("all of them come");
-            assert_eq!(words, WORDS, "{engine} {wait} {script:?}");
-            source.enter_with(both(), there, Some(Box::new(Said(ANSWER))));
+            assert!(unread > 0 || words == WORDS, "{engine} {wait} {script:?}");
+            source.enter_with(both(), there, Some(Box::new(Said(ANSWER, unread))));
             for place in [&place, &source] {
                 let done = (FlowId(7), Phase::Done, true);
-                assert_eq!(place.departure(), done, "{engine} {wait} {script:?}");
+                assert_eq!(place.departure(), done, "{engine} {wait} {script:?} {unread}");
             }
             assert!(told.try_recv().is_err(), "it was not turned away");
             drop(raw);
             place.finish();
             source.finish();
         }
+    });
+}
+
+/// Whether others come or nobody does, and however many wait: each hears of what comes.
+#[test]
+fn who_may_hear_late_hears_all_the_same() {
+    everywhere_known(|engine, wait| {
+        let (stays, _stays_there) = pair(Transport::Stream, &Settings::default());
+        let held = Stream { held: true, ..Stream::new(99, 0, 1) };
+        let place = Place::open(engine, wait, vec![(held, vec![stays])]);
+        let mut there = Vec::new();
+        for flow in 0..5 {
+            let (here, other) = pair(Transport::Stream, &Settings::default());
+            let mut other = other.into_tcp_stream();
+            let patient = Stream { patient: true, ..Stream::new(flow, 0, 4) };
+            place.enter_with(patient, here, Some(Box::new(Said(WORDS, 0))));
+            assert_eq!(first(&mut other), WORDS, "{engine} {wait}");
+            there.push(other);
+        }
+        for (mut other, flow) in there.into_iter().zip(0..) {
+            other.write_all(b"more").expect("connected");
+            assert_eq!(place.departure().0, FlowId(flow), "{engine} {wait}");
+        }
+        place.abandon();
     });
 }
 

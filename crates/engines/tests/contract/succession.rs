@@ -1,12 +1,13 @@
 //! Flows that replace those that end: each is run, told of once, and closed.
 
+use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pathscope_core::Wait;
 use pathscope_core::id::FlowId;
 use pathscope_engines::{
-    Command, Ended, EngineKind, Finished, Kernel, Lanes, Outbox, Preface, Remote, Succession,
-    Successor, SystemCalls, Worker, registry, worker_inbox,
+    Blocking, Command, Ended, EngineKind, Finished, Kernel, Lanes, Outbox, Preface, Remote,
+    Succession, Successor, SystemCalls, Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Close, Machine, Phase, Transport};
 use pathscope_os::Socket;
@@ -89,6 +90,12 @@ impl Place {
         self.departures.recv_timeout(PATIENCE).expect("a flow ends")
     }
 
+    /// It is to end, whatever its flows still want.
+    pub fn abandon(self) {
+        self.remote.send(Command::Abandon);
+        self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");
+    }
+
     /// Nobody comes any more.
     pub fn finish(self) -> Finished<Stream> {
         drop(self.entrance);
@@ -156,8 +163,24 @@ fn who_departs_is_closed() {
     });
 }
 
+#[test]
+fn who_departs_by_a_reset_is_closed_by_one() {
+    everywhere(|engine, wait| {
+        let place = Place::open(engine, wait, Vec::new());
+        let (here, there) = pair(Transport::Stream, &Settings::default());
+        let mut there = there.into_tcp_stream();
+        there.set_nonblocking(false).expect("a socket");
+        there.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        place.enter(Stream { close: Some(Close::Reset), ..Stream::new(3, BYTES, 0) }, here);
+        assert_eq!(place.departure().0, FlowId(3));
+        // What was sent may come before.
+        let reset = there.read_to_end(&mut Vec::new()).expect_err("no end in good order");
+        assert_eq!(reset.kind(), ErrorKind::ConnectionReset, "{engine} {wait}");
+        place.finish();
+    });
+}
+
 /// Reads what the other end sends, or its end.
 fn read(socket: &Socket, buffer: &mut [u8]) -> usize {
-    use pathscope_engines::{Blocking, SystemCalls};
     Kernel.receive(socket, buffer, Blocking::UntilTimeout).expect("an end, not a time out")
 }

@@ -67,6 +67,8 @@ pub struct Stream {
     pub close: Option<Close>,
     /// Send nothing, take nothing before the other end's word.
     pub held: bool,
+    /// May be told late of what comes once all is sent.
+    pub patient: bool,
     pub sent: u64,
     pub received: u64,
     pub wrong_at: Option<u64>,
@@ -95,6 +97,7 @@ impl Stream {
             bite: Bite::All,
             close: None,
             held: false,
+            patient: false,
             sent: 0,
             received: 0,
             wrong_at: None,
@@ -158,7 +161,8 @@ impl Machine for Stream {
         let close = self.close.filter(|_| is_done || self.stage == Stage::Stopped);
         self.closed |= close.is_some();
         let recv = if self.received == self.to_receive { RecvWant::Nothing } else { self.recv };
-        Want { send, recv, close, ..Want::NOTHING }
+        let is_patient = self.patient && left == 0;
+        Want { send, recv, close, is_patient, ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data Bench, _: Lane, gather: &mut Gather<'data>) {

@@ -143,7 +143,10 @@ impl Farewell {
             }
             (Stage::Note, Role::Client) => Want { recv: RecvWant::UpTo(left), ..Want::NOTHING },
             // Nothing may come but the end.
-            (Stage::Close, Role::Server) => Want { recv: RecvWant::UpTo(1), ..Want::NOTHING },
+            (Stage::Close, Role::Server) => {
+                let is_patient = self.with.is_none();
+                Want { recv: RecvWant::UpTo(1), is_patient, ..Want::NOTHING }
+            }
             (Stage::Close, Role::Client) => {
                 let close = Some(Close::HalfWrite);
                 Want { recv: RecvWant::UpTo(1), close, ..Want::NOTHING }

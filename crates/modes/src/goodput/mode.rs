@@ -9,7 +9,7 @@ use pathscope_flow::Transport;
 
 use super::limits::{CONNECTIONS, SEGMENT};
 use super::shape::NUMBERS_MOST;
-use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations};
+use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations, Shutdown};
 use crate::limits::{self, PlanError};
 use crate::load::{self, Extent, Pattern};
 use crate::memory::MemoryNeed;
@@ -177,6 +177,10 @@ impl Mode for GoodputPlan {
 
     fn spreads(&self) -> bool {
         true
+    }
+
+    fn keeps_ports(&self) -> bool {
+        self.shape.shutdown != Shutdown::Rude
     }
 
     fn is_endless(&self) -> bool {

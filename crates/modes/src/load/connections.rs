@@ -1,7 +1,7 @@
 //! What the connections of one end came to, written down as each ends: sums of all, the first one by one. Its size is
 //! bounded, however many connections follow one another. Off the hot path.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
@@ -49,6 +49,8 @@ pub struct Connections {
     /// When those began that are replaced, and how long they took.
     pub times: TimesDrawn,
     failures_told: usize,
+    /// Where the last one went, and where its address stands in the report: nearly all go where the one before went.
+    last_remote: Option<(IpAddr, usize)>,
 }
 
 impl Connections {
@@ -70,7 +72,7 @@ impl Connections {
             ended_at,
             ..ConnectionEnd::default()
         };
-        self.depart(end, [None, Some(address)], false, || None);
+        self.depart(end, [None, Some(address)], false, (|| None, || None));
     }
 
     /// More was sent again after one had been written down.
@@ -81,14 +83,14 @@ impl Connections {
         told.into_iter().for_each(|told| *told = retransmits.max(*told));
     }
 
-    /// One has ended. What it came to, where that is wanted; what the system says of it is asked for once, and only where it is
-    /// told.
+    /// One has ended. What it came to, where that is wanted; its own address, where that is not known, and what the system says of it
+    /// are asked for once, and only where it is told.
     pub fn depart(
         &mut self,
         end: ConnectionEnd,
         [local, remote]: [Option<SocketAddr>; 2],
         is_wanted: bool,
-        tcp: impl FnOnce() -> Option<TcpFacts>,
+        (find_local, tcp): (impl FnOnce() -> Option<SocketAddr>, impl FnOnce() -> Option<TcpFacts>),
     ) -> Option<FlowFacts> {
         let (began, ended) = (end.begun_at, end.ended_at);
         let ConnectionEnd { flow, totals, error, is_cut, is_replaced, .. } = end;
@@ -117,8 +119,7 @@ impl Connections {
         };
         count(&mut report.failed, &mut report.cut, &mut report.completed);
         if let Some(remote) = remote {
-            let address = remote.ip().to_canonical().to_string();
-            let counts = RemoteCounts::of(&mut report.remotes, &address);
+            let counts = counts_of(&mut self.last_remote, remote.ip(), &mut report.remotes);
             counts.sent_bytes += totals.sent;
             counts.received_bytes += totals.received;
             count(&mut counts.failed, &mut counts.cut, &mut counts.completed);
@@ -134,7 +135,7 @@ impl Connections {
         let text = |address: Option<SocketAddr>| address.map(|address| address.to_string());
         let facts = FlowFacts {
             flow,
-            local: text(local),
+            local: text(local.or_else(find_local)),
             remote: text(remote),
             sent_bytes: totals.sent,
             received_bytes: totals.received,
@@ -148,6 +149,20 @@ impl Connections {
         report.flows.extend(is_told.then_some(facts));
         wanted
     }
+}
+
+/// The counts of the connections that went there.
+fn counts_of<'all>(
+    last: &mut Option<(IpAddr, usize)>,
+    remote: IpAddr,
+    all: &'all mut Vec<RemoteCounts>,
+) -> &'all mut RemoteCounts {
+    let known = last.filter(|(address, _)| *address == remote).map(|(_, place)| place);
+    let place = known
+        .filter(|&place| place < all.len())
+        .unwrap_or_else(|| RemoteCounts::place_of(all, &remote.to_canonical().to_string()));
+    *last = Some((remote, place));
+    &mut all[place]
 }
 
 #[cfg(test)]
@@ -166,7 +181,7 @@ mod tests {
             let flow = FlowId(flow);
             let end =
                 ConnectionEnd { flow, totals, is_replaced, own_rate_bps, ..Default::default() };
-            connections.depart(end, [None, None], false, || None);
+            connections.depart(end, [None, None], false, (|| None, || None));
         }
         let report = connections.report;
         assert_eq!((report.rates.too_short, report.rates.flows, report.completed), (1, 1, 3));
@@ -180,7 +195,7 @@ mod tests {
             let error = FlowError { kind, text: String::new(), errno: errno.map(str::to_owned) };
             let end =
                 ConnectionEnd { flow: FlowId(flow), error: Some(error), ..Default::default() };
-            connections.depart(end, [None, None], false, || None);
+            connections.depart(end, [None, None], false, (|| None, || None));
         }
         let counts = connections.report.errnos.iter().map(|it| (it.errno.as_str(), it.failed));
         assert_eq!(counts.collect::<Vec<_>>(), [("EPIPE", 2), ("EIO", 1)]);

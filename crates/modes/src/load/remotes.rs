@@ -27,16 +27,15 @@ pub struct RemoteCounts {
 }
 
 impl RemoteCounts {
-    /// The counts of `address` in `all`, new where they are not there yet.
-    pub fn of<'all>(all: &'all mut Vec<Self>, address: &str) -> &'all mut Self {
+    /// Where the counts of `address` are in `all`, new where they are not there yet.
+    pub(super) fn place_of(all: &mut Vec<Self>, address: &str) -> usize {
         let is_told = all.len() < TOLD || all.iter().any(|counts| counts.address == address);
         let address = if is_told { address } else { OTHERS };
         let place = all.iter().position(|counts| counts.address == address);
-        let place = place.unwrap_or_else(|| {
+        place.unwrap_or_else(|| {
             all.push(Self { address: address.to_owned(), ..Self::default() });
             all.len() - 1
-        });
-        &mut all[place]
+        })
     }
 }
 
@@ -48,7 +47,8 @@ mod tests {
     fn addresses_are_bounded_and_nothing_is_lost_from_the_sums() {
         let mut all = Vec::new();
         for number in 0..1_000 {
-            RemoteCounts::of(&mut all, &format!("10.0.{}.1", number % 200)).completed += 1;
+            let place = RemoteCounts::place_of(&mut all, &format!("10.0.{}.1", number % 200));
+            all[place].completed += 1;
         }
         assert_eq!(all.len(), TOLD + 1);
         assert_eq!(all.iter().map(|counts| counts.completed).sum::<u64>(), 1_000);

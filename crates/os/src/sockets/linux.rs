@@ -553,9 +553,13 @@ pub fn shutdown_send(handle: &Handle) -> io::Result<()> {
 /// Linger of zero makes closing a reset, whoever closes last; disconnecting makes it now. Some kernels
 /// (6.1 to 6.6) do not disconnect a socket that another thread waits for: shut down, it ends as soon.
 pub fn reset(handle: &Handle) -> io::Result<()> {
-    sockopt::set_socket_linger(handle, Some(Duration::ZERO))?;
+    reset_when_closed(handle)?;
     let disconnected = rustix::net::connect_unspec(handle);
     Ok(disconnected.or_else(|_| rustix::net::shutdown(handle, Shutdown::Both))?)
+}
+
+pub fn reset_when_closed(handle: &Handle) -> io::Result<()> {
+    Ok(sockopt::set_socket_linger(handle, Some(Duration::ZERO))?)
 }
 
 #[cfg(test)]

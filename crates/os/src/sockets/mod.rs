@@ -265,4 +265,10 @@ impl Socket {
     pub fn reset(&self) -> io::Result<()> {
         imp::reset(&self.0)
     }
+
+    /// Has closing the socket end its connection with a reset. For one that is closed at once: a call less than
+    /// [`reset`](Self::reset).
+    pub fn reset_when_closed(&self) -> io::Result<()> {
+        imp::reset_when_closed(&self.0)
+    }
 }

@@ -159,3 +159,7 @@ pub fn shutdown_send(handle: &Handle) -> io::Result<()> {
 pub fn reset(handle: &Handle) -> io::Result<()> {
     match *handle {}
 }
+
+pub fn reset_when_closed(handle: &Handle) -> io::Result<()> {
+    match *handle {}
+}

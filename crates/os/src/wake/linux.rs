@@ -38,10 +38,21 @@ impl AsFd for Waker {
     }
 }
 
-/// Waits until the waker is raised, ten seconds at most.
+/// Waits until the waker's descriptor is readable, ten seconds at most.
 #[cfg(test)]
 pub fn await_signal(waker: &Waker) -> bool {
+    is_signalled_within(waker, 10)
+}
+
+/// Whether it is now.
+#[cfg(test)]
+pub fn is_signalled(waker: &Waker) -> bool {
+    is_signalled_within(waker, 0)
+}
+
+#[cfg(test)]
+fn is_signalled_within(waker: &Waker, seconds: i64) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
+    let patience = Timespec { tv_sec: seconds, tv_nsec: 0 };
     poll(&mut [PollFd::new(waker, PollFlags::IN)], Some(&patience)) == Ok(1)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pathscope_core::record::{InterfaceFacts, Substitution};
 use pathscope_flow::Transport;
 use pathscope_modes::groups::Test;
+use pathscope_modes::registry::Plan;
 use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, Waker, clock, host};
@@ -113,7 +114,7 @@ pub(crate) fn open_group(
             Some(sockets) if plan.spreads() => destinations.clone().within(&sockets.bind)?,
             _ => Destinations::one(server),
         };
-        let chosen = spread(&orders, (sockets, &destinations), &mut origins)?;
+        let chosen = spread(&orders, &plan, (sockets, &destinations), &mut origins)?;
         let remote = opener::start(orders, destinations, test.clone(), origins)?;
         let opener = Some(remote).filter(|_| group.replaces());
         return Ok(Opening { opener, chosen, ..Opening::default() });
@@ -123,7 +124,7 @@ pub(crate) fn open_group(
         Control::Connection => Destinations::one(server),
         Control::PortBefore | Control::InBand => destinations.clone(),
     };
-    let chosen = spread(&orders, (sockets, &destinations), &mut origins)?;
+    let chosen = spread(&orders, &plan, (sockets, &destinations), &mut origins)?;
     let ends = (0..group.flows).map(|number| {
         let server = destinations.of(number);
         Ok((number, server, origins.take(number, server)?))
@@ -138,12 +139,14 @@ pub(crate) fn open_group(
 /// is told.
 fn spread(
     orders: &Orders,
+    plan: &Plan,
     (sockets, destinations): (Option<&SocketPlan>, &Destinations),
     origins: &mut Origins,
 ) -> Result<Option<Substitution>, RunError> {
     let group = orders.group;
+    let most = if plan.keeps_ports() { group.numbers.max(group.flows) } else { group.flows };
     let wanted = sockets.map(|sockets| Wanted {
-        connections: group.numbers.max(group.flows),
+        connections: most,
         are_open: !group.replaces(),
         transport: group.transport,
         servers: destinations.all(),

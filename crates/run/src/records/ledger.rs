@@ -194,11 +194,12 @@ impl Ledger {
         lock(&self.0).connections.note_retransmits(flow, retransmits);
     }
 
-    /// A flow has ended; `tcp`: what the kernel says of it, asked where it is told. What it came to, where that is wanted.
+    /// A flow has ended; `system`: its own address, where that was not written down, and what the kernel says of it, asked where it is
+    /// told. What it came to, where that is wanted.
     pub fn depart(
         &self,
         end: ConnectionEnd,
-        tcp: impl FnOnce() -> Option<TcpFacts>,
+        system: (impl FnOnce() -> Option<SocketAddr>, impl FnOnce() -> Option<TcpFacts>),
         is_wanted: bool,
     ) -> Option<FlowFacts> {
         let error = end.error.map(named);
@@ -210,7 +211,7 @@ impl Ledger {
         // Its place is free again when it is written down.
         let _attended = page.attended.remove(&end.flow);
         let end = ConnectionEnd { error, begun_at, ..end };
-        page.connections.depart(end, addresses, is_wanted, tcp)
+        page.connections.depart(end, addresses, is_wanted, system)
     }
 
     /// A flow that began never was: its connection did not become its own.
@@ -337,7 +338,7 @@ mod tests {
         ledger.expect(FlowId(5), 2);
         let remotes = |flow| {
             let end = ConnectionEnd { flow: FlowId(flow), ..ConnectionEnd::default() };
-            let facts = ledger.depart(end, || None, true).expect("it was asked for");
+            let facts = ledger.depart(end, (|| None, || None), true).expect("it was asked for");
             [facts.local, facts.remote]
         };
         for flow in [4, 5, 6, 7] {

@@ -465,10 +465,12 @@ impl<'scope> Serving<'scope> {
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
-        let key = self.guests.admit(Guest::new(stream, from), clock::now());
-        if let Some(arrival) = self.guests.hear(key) {
-            return self.serve(arrival);
-        }
+        let guest = match Guest::receive(stream, from) {
+            Ok(None) => return,
+            Ok(Some(arrival)) => return self.serve(arrival),
+            Err(guest) => guest,
+        };
+        let key = self.guests.admit(guest, clock::now());
         if let Some(guest) = self.guests.get(key)
             && self.poller.add(&guest.stream, key, Interest::INPUT).is_err()
         {
@@ -486,7 +488,7 @@ impl<'scope> Serving<'scope> {
     }
 
     /// Does what a connection is for.
-    fn serve(&mut self, Arrival { stream, from, said }: Arrival) {
+    fn serve(&mut self, Arrival { stream, from, said, unread }: Arrival) {
         let asks = match &said {
             Ok(Purpose::Session(greeting) | Purpose::Join(Joining { greeting, .. })) => {
                 Some(*greeting)
@@ -507,7 +509,7 @@ impl<'scope> Serving<'scope> {
             },
             Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
             Ok(Purpose::Seat(claim)) => {
-                let request = SeatRequest { stream, claim, from };
+                let request = SeatRequest { stream, claim, from, unread };
                 let refused = self.followers.attach(&self.sessions, request, clock::now());
                 if let Some((stream, word)) = refused {
                     self.take_leave(stream, &word);

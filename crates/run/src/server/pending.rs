@@ -34,6 +34,19 @@ pub(super) struct Arrival {
     pub from: SocketAddr,
     /// What it is for; of one that speaks something else, who it seems to be.
     pub said: Result<Purpose, String>,
+    /// So many bytes of that are still to be received. For one that asks for its seat: whoever gets it receives them with what follows
+    /// them, a call less for each of very many.
+    pub unread: usize,
+}
+
+/// What came of hearing a guest.
+enum Heard {
+    /// It has more to say.
+    Part,
+    /// It has closed, or its connection is broken.
+    End,
+    /// What it is for, or who it seems to be; and how much of that is still to be received.
+    All(Result<Purpose, String>, usize),
 }
 
 impl Queue<Guest> {
@@ -46,25 +59,13 @@ impl Queue<Guest> {
         Some(self.first_came()?.plus_nanos(stay))
     }
 
-    /// Reads what a guest says, and no byte beyond what tells what it is for. It leaves when it has said that, and when its
-    /// connection is closed or broken.
+    /// Hears a guest. It leaves when it has said what it is for, and when its connection is closed or broken.
     pub fn hear(&mut self, key: u64) -> Option<Arrival> {
-        let guest = self.get_mut(key)?;
-        let said = loop {
-            let needed = match receive(&guest.said[..guest.count]) {
-                Reception::More(needed) => needed.min(FIRST_BYTES),
-                Reception::Known(purpose) => break Some(Ok(purpose)),
-                Reception::Stranger(who) => break Some(Err(who)),
-            };
-            match guest.stream.read(&mut guest.said[guest.count..needed]) {
-                Ok(0) => break None,
-                Ok(count) => guest.count += count,
-                Err(error) if is_temporary(&error) => return None,
-                Err(_) => break None,
-            }
-        };
-        let Guest { stream, from, .. } = self.leave(key)?;
-        Some(Arrival { stream, from, said: said? })
+        let heard = self.get_mut(key)?.hear();
+        if matches!(heard, Heard::Part) {
+            return None;
+        }
+        self.leave(key)?.arrive(heard)
     }
 }
 
@@ -73,6 +74,57 @@ impl Guest {
     pub fn new(stream: TcpStream, from: SocketAddr) -> Self {
         Self { stream, from, said: [0; FIRST_BYTES], count: 0 }
     }
+
+    /// Hears one that has just come in, and does not block: what it is for, nothing where it is gone, or itself where it has more to say.
+    pub fn receive(stream: TcpStream, from: SocketAddr) -> Result<Option<Arrival>, Self> {
+        let mut guest = Self::new(stream, from);
+        match guest.hear() {
+            Heard::Part => Err(guest),
+            heard => Ok(guest.arrive(heard)),
+        }
+    }
+
+    /// Reads what it says, and no byte beyond what tells what it is for. Where it asks for its seat with all that it says, nothing is taken
+    /// of that.
+    fn hear(&mut self) -> Heard {
+        if let Some((purpose, length)) = self.look_for_seat() {
+            return Heard::All(Ok(purpose), length);
+        }
+        loop {
+            let needed = match receive(&self.said[..self.count]) {
+                Reception::More(needed) => needed.min(FIRST_BYTES),
+                Reception::Known(purpose) => return Heard::All(Ok(purpose), 0),
+                Reception::Stranger(who) => return Heard::All(Err(who), 0),
+            };
+            match self.stream.read(&mut self.said[self.count..needed]) {
+                Ok(0) => return Heard::End,
+                Ok(count) => self.count += count,
+                Err(error) if is_temporary(&error) => return Heard::Part,
+                Err(_) => return Heard::End,
+            }
+        }
+    }
+
+    /// Whether it asks for its seat in what has come, with how many bytes.
+    fn look_for_seat(&self) -> Option<(Purpose, usize)> {
+        let mut said = [0; FIRST_BYTES];
+        let there = if self.count == 0 { self.stream.peek(&mut said).ok()? } else { 0 };
+        let mut length = 0;
+        loop {
+            match receive(&said[..length]) {
+                Reception::More(needed) if length < needed && needed <= there => length = needed,
+                Reception::Known(purpose @ Purpose::Seat(_)) => return Some((purpose, length)),
+                _ => return None,
+            }
+        }
+    }
+
+    /// What was heard of it.
+    fn arrive(self, heard: Heard) -> Option<Arrival> {
+        let Heard::All(said, unread) = heard else { return None };
+        let Self { stream, from, .. } = self;
+        Some(Arrival { stream, from, said, unread })
+    }
 }
 
 #[cfg(test)]
@@ -80,10 +132,12 @@ mod tests {
     use std::io::Write;
     use std::net::TcpListener;
 
-    use pathscope_core::id::Token;
+    use pathscope_core::id::{FlowId, Lane, Token};
+    use pathscope_flow::GroupId;
+    use pathscope_peers::attach::{ClaimSeat, Seat};
     use pathscope_peers::dialogue::Returning;
     use pathscope_peers::native::{
-        Greeting, HelloCheck, OPENING_BYTES, Opening, Return, VersionRange, turned_away,
+        Greeting, HelloCheck, OPENING_BYTES, Opening, Return, VersionRange, proof_of, turned_away,
     };
     use pathscope_peers::registry;
 
@@ -154,6 +208,30 @@ mod tests {
         let mut rest = [0; 4];
         stream.read_exact(&mut rest).expect("what follows the opening is left");
         assert_eq!(&rest, b"rest");
+    }
+
+    #[test]
+    fn what_asks_for_a_seat_is_left_for_whoever_gets_it_unless_it_comes_in_pieces() {
+        let seat =
+            Seat { token: Token([5; 16]), group: GroupId(0), flow: FlowId(7), lane: Lane::ONLY };
+        let opening = Opening::CheckedData(seat, proof_of(seat, Token([6; 16]))).encode();
+        for cut in [0, 20, OPENING_BYTES] {
+            let mut pending = Queue::new(PATIENCE).numbered(0, 10);
+            let (key, mut client) = guest(&mut pending, Tick::ZERO);
+            if cut > 0 {
+                client.write_all(&opening[..cut]).expect("connected");
+                assert!(heard_all(&mut pending, key).is_none() && pending.get(key).is_some());
+            }
+            client.write_all(&[&opening[cut..], b"rest"].concat()).expect("connected");
+            let Arrival { mut stream, said, unread, .. } =
+                heard_all(&mut pending, key).expect("it is whole");
+            assert!(matches!(said, Ok(Purpose::Seat(claim)) if claim.seat() == seat), "{cut}");
+            let left = if cut > 0 { &b"rest"[..] } else { &[&opening[..], b"rest"].concat() };
+            assert_eq!(unread, left.len() - 4);
+            let mut rest = vec![0; left.len()];
+            stream.read_exact(&mut rest).expect("it was left");
+            assert_eq!(rest, left);
+        }
     }
 
     #[test]

@@ -188,6 +188,8 @@ pub(super) struct SeatRequest {
     pub stream: TcpStream,
     pub claim: StreamClaim,
     pub from: SocketAddr,
+    /// So many bytes of what it says are still to be received.
+    pub unread: usize,
 }
 
 /// What a connection gets that has its seat.

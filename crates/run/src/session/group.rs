@@ -213,7 +213,7 @@ impl GroupState {
         // Those that are replaced were written down as they ended.
         if !self.group.replaces() {
             for (end, tcp) in outcome.connections {
-                self.ledger.depart(end, || tcp.as_deref().copied(), false);
+                self.ledger.depart(end, (|| None, || tcp.as_deref().copied()), false);
             }
         }
         self.returned.extend(outcome.sockets);

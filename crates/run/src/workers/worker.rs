@@ -284,6 +284,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 begin: setting.start,
                 report_every: setting.report_every.duration(),
                 receive_buffer_bytes: receive_room(plan),
+                counts_lost: tells.acknowledged,
                 stamps,
                 batches,
             },
@@ -317,9 +318,11 @@ impl<M: InDocuments> NewWorker<'_, M> {
             let end = flow.connection_end(&plan);
             let end = end.map(|end| ConnectionEnd { ended_at: end.ended_at.or(Some(at)), ..end });
             let facts = end.and_then(|end| {
+                let socket = sockets.first();
+                let local = || socket.and_then(|socket| socket.local_addr().ok());
                 // Of one that was reset the kernel knows nothing any more.
-                let socket = sockets.first().filter(|_| !end.is_reset);
-                ledger.depart(end, || socket.and_then(tcp_facts), is_told)
+                let known = socket.filter(|_| !end.is_reset);
+                ledger.depart(end, (local, || known.and_then(tcp_facts)), is_told)
             });
             if let Some(facts) = facts {
                 inbox.post(SessionMessage::Departed { group, facts: Box::new(facts), at });

@@ -81,6 +81,7 @@ fn terms(plan: &LatencyPlan) -> (EngineKind, Terms) {
         begin: Tick::ZERO,
         report_every: Duration::ZERO,
         receive_buffer_bytes: 64 << 10,
+        counts_lost: false,
         stamps: plan.timestamps == Timestamps::Kernel,
         batches: Batches::One,
     };

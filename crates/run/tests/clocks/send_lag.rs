@@ -146,6 +146,7 @@ fn ping(
         begin: Tick::from_nanos(BEGIN_NS),
         report_every: Duration::ZERO,
         receive_buffer_bytes: 64 << 10,
+        counts_lost: false,
         stamps: false,
         batches: Batches::One,
     };

@@ -1,7 +1,7 @@
 //! What becomes of a connection that asks for its seat, and how it is told that it has it: its worker says so with the first bytes of
 //! the flow.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
@@ -65,7 +65,7 @@ impl OnItsWay {
 /// A connection has its seat, and is told so: where a worker has it at once, with what that says first.
 /// Where it was left on its way, that way.
 pub(super) fn take_seat(
-    SeatRequest { stream, claim, from }: SeatRequest,
+    SeatRequest { stream, claim, from, unread }: SeatRequest,
     claimed: Claimed,
 ) -> Option<OnItsWay> {
     let Claimed { inbox, settings, attended, way_in, handing } = claimed;
@@ -79,13 +79,21 @@ pub(super) fn take_seat(
         return None;
     }
     let reply = claim.reply(Ok(()));
-    let untold = || Box::new(SeatWord(reply.clone())) as Box<dyn Preface>;
+    let word = || SeatWord { word: reply.clone(), unread };
+    let untold = || Box::new(word()) as Box<dyn Preface>;
     let Err((socket, arrival)) = way_in.admit_untold((flow, from), socket, arrival, untold) else {
         return Some(OnItsWay::In(way_in));
     };
     // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
     let mut stream = socket.into_tcp_stream();
-    if stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false)).is_err() {
+    let mut said = vec![0; unread];
+    // It was seen to be there.
+    if stream
+        .read_exact(&mut said)
+        .and_then(|()| stream.write_all(&reply))
+        .and_then(|()| stream.set_nonblocking(false))
+        .is_err()
+    {
         return None;
     }
     let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
@@ -102,11 +110,19 @@ pub(super) fn take_seat(
 }
 
 /// The word for one connection; it awaits nothing.
-pub(super) struct SeatWord(pub Vec<u8>);
+struct SeatWord {
+    word: Vec<u8>,
+    /// How much of what it has said is still to be received.
+    unread: usize,
+}
 
 impl Preface for SeatWord {
     fn says(&self) -> &[u8] {
-        &self.0
+        &self.word
+    }
+
+    fn unread_bytes(&self) -> usize {
+        self.unread
     }
 
     fn missing_bytes(&self) -> usize {

@@ -282,7 +282,7 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
     let seat = Seat { token, group, flow: FlowId(flow), lane };
     let claim = stream_claim(seat, None);
-    let request = SeatRequest { stream: server, claim, from: HOME };
+    let request = SeatRequest { stream: server, claim, from: HOME, unread: 0 };
     if !is_told(sessions.attach_stream(request, may_wait)) {
         return None;
     }
@@ -443,7 +443,8 @@ fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketA
     let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
     let (server, _) = listener.accept().expect("one has come");
     let claim = stream_claim(seat, proof);
-    let attached = sessions.attach_stream(SeatRequest { stream: server, claim, from }, true);
+    let attached =
+        sessions.attach_stream(SeatRequest { stream: server, claim, from, unread: 0 }, true);
     assert!(is_told(attached), "who has no place there waits for none");
     let mut told = [0; 4];
     client.read_exact(&mut told).expect("it is told something");
