@@ -158,13 +158,13 @@ fn a_flow_s_socket_is_preferred_to_the_listener() {
     assert_eq!(flow.receive_drops(), Some(0));
 }
 
-/// Two callers of a listener, and the sockets of their flows, each opened by one of these.
-fn flows_of(
-    listener: &Socket,
-    accept: [fn(SocketAddr, SocketAddr, &Settings) -> Result<Socket, OsError>; 3],
-) -> Vec<(Socket, Socket)> {
+/// How a flow's socket is opened.
+type Accept = fn(SocketAddr, SocketAddr, &Settings) -> Result<Socket, OsError>;
+
+/// Callers of a listener, and the sockets of their flows, each opened by one of these.
+fn flows_of(listener: &Socket, accept: [Accept; 3]) -> Vec<(Socket, Socket)> {
     let local = listener.local_addr().expect("bound");
-    let flow = |accept: fn(SocketAddr, SocketAddr, &Settings) -> Result<Socket, OsError>| {
+    let flow = |accept: Accept| {
         let client = connect_udp(local, &Settings::default()).expect("loopback");
         let remote = client.local_addr().expect("connected");
         let flow = accept(local, remote, &Settings::default()).expect("loopback");
