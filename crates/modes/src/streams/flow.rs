@@ -206,15 +206,13 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> StreamFlow<S, R> {
         let hears = receives || self.consent.listens(send != SendWant::Nothing, now);
         let send = self.consent.offer(self.awaits()).unwrap_or(send);
         let wake = wake.min(self.consent.due());
+        let half_weighs = self.receiver.as_ref().is_some_and(|half| half.weighs());
+        let weighs = half_weighs || self.consent.is_lapsed();
         Ok(Want {
             send,
             recv: if hears { RecvWant::Any } else { RecvWant::Nothing },
             wake: (wake != Tick::NEVER).then_some(wake),
-            weigh: match self.receiver.as_ref() {
-                Some(half) if half.weighs() => Weigh::This,
-                _ if self.consent.is_lapsed() => Weigh::This,
-                _ => Weigh::Nothing,
-            },
+            weigh: if weighs { Weigh::This } else { Weigh::Nothing },
             ..Want::NOTHING
         })
     }

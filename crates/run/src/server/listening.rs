@@ -15,6 +15,10 @@ use crate::error::RunError;
 /// more of them served: where strangers keep the queue full, everybody else waits for all that stand in it.
 const BACKLOG: i32 = 2_048;
 
+/// Room for datagrams that ask for seats, in one socket: some 10,000 of them, as the kernel charges for each. Those of very many clients
+/// that come at once wait there, where fewer would be lost and asked for again.
+const ROOM_FOR_SEATS: usize = 4 << 20;
+
 /// A port that the system chose for TCP may be taken on UDP: another one is tried so often.
 const PORT_ATTEMPTS: usize = 32;
 
@@ -221,7 +225,11 @@ pub(super) fn bind(address: SocketAddr) -> Result<Listening, OsError> {
         let call = |source| OsError::Listen { protocol: "TCP", address, source };
         let bound = connections.local_addr().map_err(call)?;
         match sockets::bind_udp(bound) {
-            Ok(datagrams) => return Ok(Listening { address: bound, connections, datagrams }),
+            Ok(datagrams) => {
+                // What the system does not grant is asked for again.
+                let _ = datagrams.enlarge_receive_buffer(ROOM_FOR_SEATS);
+                return Ok(Listening { address: bound, connections, datagrams });
+            }
             Err(_) if address.port() == 0 && further_attempts.next().is_some() => {}
             Err(error) => return Err(error),
         }

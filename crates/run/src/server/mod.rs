@@ -75,10 +75,6 @@ use shares::Waiting;
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
 const TURN: usize = 64;
 
-/// Room for datagrams that ask for seats, in one socket: some 10,000 of them, as the kernel charges for each. Those of very many clients
-/// that come at once wait there, where fewer would be lost and asked for again.
-const ROOM_FOR_SEATS: usize = 4 << 20;
-
 /// What a server can be told.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -268,8 +264,6 @@ impl<'scope> Serving<'scope> {
             // Clients here speak first: one that is accepted with its words is a guest for no time. Where the kernel knows no such
             // thing, those that come at once wait for places.
             let _ = listening.connections.await_first_words();
-            // What the system does not grant is asked for again.
-            let _ = listening.datagrams.enlarge_receive_buffer(ROOM_FOR_SEATS);
             poller.add(&listening.datagrams, key, Interest::INPUT)?;
         }
         for (key, own) in (FIRST_CALLED..).zip(own).filter(|(_, own)| own.is_called()) {
