@@ -17,6 +17,7 @@ use crate::verdicts::most_stolen;
 const LEAST_LOOKS: u64 = 10;
 /// The figures that a verdict rests on, shares of one.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub(super) struct Facts {
     /// How strictly they are held to their thresholds.
     pub strictness: Strictness,
