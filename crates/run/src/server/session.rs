@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{Substitution, Tells};
-use pathscope_flow::{Credentials, Transport};
+use pathscope_flow::{Credentials, Group, Transport};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::{clock, random};
@@ -281,8 +281,8 @@ impl End for ServerEnd<'_> {
         }
         let RunningTest { test, groups, sockets: (credentials, _), .. } = &*running;
         // Of connections that are replaced the server says on each what it counts; in band nobody says anything beside.
-        let is_confirmed = self.control == Control::Connection
-            && !test.groups().iter().any(|group| group.replaces());
+        let is_confirmed =
+            self.control == Control::Connection && !test.groups().iter().any(Group::replaces);
         self.account.test_begins(test.plan.name(), is_confirmed);
         let held = groups.iter().filter_map(|it| Some((it.group.id, it.holders.clone()?)));
         let follow = groups.iter().find(|state| state.group.replaces());
