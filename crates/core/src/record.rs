@@ -477,9 +477,6 @@ pub struct SocketFacts {
     pub send_buffer_bytes: Option<u64>,
     /// Receive buffer, as it was at the start.
     pub receive_buffer_bytes: Option<u64>,
-    /// Whether this end bounded it by itself, since nothing but memory is between the two ends.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_receive_buffer_bounded: bool,
     /// Congestion control.
     pub congestion_control: Option<String>,
     /// Differentiated services code point of what is sent.

@@ -20,8 +20,6 @@ pub struct EndFacts<'report> {
     pub host: Option<&'report HostCounters>,
     /// When its program stood still; absent where it never did, or nobody looked.
     pub stood_still: Option<&'report StoodStill>,
-    /// Whether it bounded what waits to be received by itself, since nothing is between the two ends.
-    pub bounds_receive_buffer: bool,
 }
 
 impl EndFacts<'_> {

@@ -48,20 +48,12 @@ pub struct Receives {
     pub batches: Batches,
     /// Whether the kernel stamps datagrams.
     pub stamps: bool,
-    /// The most of each stream that the kernel is to keep for its receiver where nothing but memory is between the two ends; none:
-    /// what it finds.
-    pub kept_near_bytes: Option<usize>,
 }
 
 impl Default for Receives {
     /// One datagram of any size with each receive, so that each has a time of its own.
     fn default() -> Self {
-        Self {
-            at_once_bytes: LARGEST_DATAGRAM,
-            batches: Batches::One,
-            stamps: false,
-            kept_near_bytes: None,
-        }
+        Self { at_once_bytes: LARGEST_DATAGRAM, batches: Batches::One, stamps: false }
     }
 }
 

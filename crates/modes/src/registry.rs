@@ -369,10 +369,6 @@ impl EndReport {
             host_cpu_share: self.host_cpu_share,
             host: self.host.as_ref(),
             stood_still: self.stood_still.as_ref(),
-            bounds_receive_buffer: self
-                .sockets
-                .as_ref()
-                .is_some_and(|sockets| sockets.is_receive_buffer_bounded),
         }
     }
 }

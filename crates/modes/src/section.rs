@@ -3,7 +3,7 @@
 //! Not here: the whole document, of which measurements are told in full, and what stands above them (`presentation`).
 
 use pathscope_core::presentation::{Chart, Figure, Section, Series, SeriesPoint, Value};
-use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_range, ratio};
+use pathscope_core::quantity::{count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 
@@ -32,7 +32,6 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
     let requests = test.plan.times_of(client).and_then(|times| times.request.as_ref());
     figures.extend(requests.map(|it| times_of_many("request", "request time", it)));
     figures.extend(of_ends(reports, "engine, wait", machinery));
-    figures.extend(of_ends(reports, "kept to be read", kept_near));
     figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
     figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
     figures.extend(cpu_per_gigabyte("client", client));
@@ -113,15 +112,6 @@ fn machinery(name: &str, end: &EndReport) -> Option<String> {
         threads => format!(" × {threads}"),
     };
     Some(format!("{name} {engine} {wait}{threads}"))
-}
-
-/// What the kernel keeps of each connection for an end that bounds that. Linux counts its own overhead in, as much again.
-fn kept_near(name: &str, end: &EndReport) -> Option<String> {
-    let facts = end.sockets.as_ref().filter(|facts| facts.is_receive_buffer_bounded)?;
-    let kept = bytes(facts.receive_buffer_bytes? / 2);
-    Some(format!(
-        "{name} {kept} of each connection at the most, since both ends are on one machine"
-    ))
 }
 
 /// When workers that never sleep were seen not to run: what is late by then is late by the host.

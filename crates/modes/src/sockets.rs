@@ -92,7 +92,7 @@ pub struct SocketArgs {
     /// Send buffer at both ends [default: the system's own, which adapts]
     #[arg(long, value_name = "BYTES")]
     pub send_buffer: Option<Bytes>,
-    /// Receive buffer at both ends [default: the system's own, which adapts; of goodput between two ends on one machine 256 KiB to 1 MiB]
+    /// Receive buffer at both ends [default: the system's own, which adapts]
     #[arg(long, value_name = "BYTES")]
     pub receive_buffer: Option<Bytes>,
     /// The most that waits unsent in the kernel, at both ends [default: no limit; in duplex goodput 128 KiB]

@@ -6,7 +6,7 @@ use std::process::Command;
 use pathscope_core::record::Caveat;
 use pathscope_modes::document::Document;
 
-use crate::common::{Running, Server, pathscope, run};
+use crate::common::{Running, Server, pathscope};
 
 /// The same program, without the right to go beyond the system's limits, which is root's; or why it cannot be had.
 fn held_to_limits(program: &Command) -> Result<Command, String> {
@@ -69,44 +69,5 @@ fn a_buffer_that_the_system_cut_is_told_for_each_end() {
                 assert!(text.ends_with("raise net.core.rmem_max there"), "{more}: {text}");
             }
         }
-    }
-}
-
-#[test]
-fn what_the_kernel_keeps_for_a_receiver_on_the_same_machine_is_bounded_and_told() {
-    let limit = fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap_or_default();
-    let Some(limit) = limit.trim().parse().ok().filter(|&limit: &u64| limit >= 192 << 10) else {
-        return println!("skipped, because net.core.rmem_max is {limit}, less than what is kept");
-    };
-    let server = Server::start();
-    let host = server.host();
-    // Each end: what its sockets have, where it is bounded. Linux counts its own overhead in.
-    let kept = Some(2 * limit.min(256 << 10));
-    for (words, at) in [
-        ("--pattern push", Some("receive buffer of the server")),
-        ("--pattern pull", Some("receive buffer of the client")),
-        ("--pattern duplex", Some("receive buffer")),
-        ("--pattern push --receive-buffer 100KiB", None),
-        ("--pattern pushpull --push-bytes 1KiB --pull-bytes 1KiB", None),
-    ] {
-        let words = ["goodput", &host, "--buffer", "64KiB", "-n", "1MiB", "--json"]
-            .into_iter()
-            .chain(words.split(' '));
-        let ran = run(&words.collect::<Vec<_>>()).exits(0);
-        let document = ran.document();
-        let [measurement] = &document.measurements[..] else { panic!("one measurement") };
-        let told = measurement.substitutions.iter().find(|it| it.what.contains("receive buffer"));
-        assert_eq!(told.map(|it| &*it.what), at, "{}", ran.said());
-        let has = |end: Option<&pathscope_modes::registry::EndReport>| {
-            end.and_then(|end| end.sockets.as_ref()).and_then(|it| it.receive_buffer_bytes)
-        };
-        let ends = [has(Some(&measurement.client)), has(measurement.server.as_ref())];
-        let bounded = ends.map(|end| end == kept);
-        let expected = match at {
-            None => [false, false],
-            Some("receive buffer") => [true, true],
-            Some(at) => [at.ends_with("client"), at.ends_with("server")],
-        };
-        assert_eq!(bounded, expected, "{ends:?}: {}", ran.said());
     }
 }

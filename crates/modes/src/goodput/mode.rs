@@ -1,7 +1,5 @@
 //! A goodput test as one of the modes.
 
-use std::ops::RangeInclusive;
-
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::LoadFacts;
 use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
@@ -25,11 +23,6 @@ const PACED_MOST_BPS: u64 = 10_000_000_000;
 /// the least processor time a gigabyte where it was tried (AMD EPYC, loopback; medians of 9: 367, 350, 328
 /// and 344 ms).
 const TAKEN_AT_ONCE: usize = 256 << 10;
-
-/// What the kernel keeps of each connection where nothing is between the two ends: two writes, but no less and no more than this. What
-/// waits longer has left the caches when it is received, which then takes longer, so that ever more waits: windows that adapt find no
-/// way out of that. docs/method/bench.md has what it is worth.
-const KEPT_NEAR: RangeInclusive<usize> = 256 << 10..=1 << 20;
 
 impl Mode for GoodputPlan {
     fn validate(&self) -> Result<(), PlanError> {
@@ -142,10 +135,7 @@ impl Mode for GoodputPlan {
         let BufferRange { low, high } = self.buffers();
         // What was asked for by a range is drawn from all of it.
         let at_once = if low == high { (low as usize).min(TAKEN_AT_ONCE) } else { high as usize };
-        // Where the two ends take turns no more waits than one has sent.
-        let kept_near = (2 * high as usize).clamp(*KEPT_NEAR.start(), *KEPT_NEAR.end());
-        let kept_near_bytes = (self.pattern != Pattern::Pushpull).then_some(kept_near);
-        Receives { at_once_bytes: at_once, kept_near_bytes, ..Receives::default() }
+        Receives { at_once_bytes: at_once, ..Receives::default() }
     }
 
     fn has_halves(&self) -> bool {

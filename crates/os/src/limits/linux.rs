@@ -25,10 +25,6 @@ pub fn local_ports() -> Option<(u16, u16)> {
     range(&fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
 }
 
-pub fn receive_buffer_most() -> Option<usize> {
-    fs::read_to_string("/proc/sys/net/core/rmem_max").ok()?.trim().parse().ok()
-}
-
 /// Two numbers, with blanks between them.
 fn range(text: &str) -> Option<(u16, u16)> {
     let mut numbers = text.split_whitespace().map(|number| number.parse().ok());

@@ -28,12 +28,6 @@ pub fn local_ports() -> Option<(u16, u16)> {
     imp::local_ports()
 }
 
-/// The largest receive buffer that a program may ask for, without the overhead that the system counts in, where that is told: in a
-/// network namespace of its own it may not be.
-pub fn receive_buffer_most() -> Option<usize> {
-    imp::receive_buffer_most()
-}
-
 /// How many files and sockets all processes of this machine may still open; `None`: not known.
 pub fn files_left() -> Option<u64> {
     imp::files_left()

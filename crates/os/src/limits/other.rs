@@ -14,10 +14,6 @@ pub fn local_ports() -> Option<(u16, u16)> {
     None
 }
 
-pub fn receive_buffer_most() -> Option<usize> {
-    None
-}
-
 pub fn files_left() -> Option<u64> {
     None
 }

@@ -253,7 +253,6 @@ pub fn facts(socket: &Socket) -> SocketFacts {
     SocketFacts {
         send_buffer_bytes: bytes(send_buffer_bytes(&socket.0)),
         receive_buffer_bytes: bytes(receive_buffer_bytes(&socket.0)),
-        is_receive_buffer_bounded: false,
         congestion_control: congestion_control(&socket.0),
         dscp: class.ok().and_then(|class| u8::try_from(class >> 2).ok()),
         hops: hops.ok().and_then(|hops| u8::try_from(hops).ok()),
@@ -460,11 +459,6 @@ pub fn send_buffer_bytes(handle: &Handle) -> Option<usize> {
 
 pub fn receive_buffer_bytes(handle: &Handle) -> Option<usize> {
     sockopt::socket_recv_buffer_size(handle).ok()
-}
-
-pub fn bound_receive_buffer(handle: &Handle, bytes: usize) -> Result<(), OsError> {
-    sockopt::set_socket_recv_buffer_size(handle, bytes)
-        .map_err(OsError::call("set the receive buffer of a socket"))
 }
 
 pub fn enlarge_receive_buffer(handle: &Handle, bytes: usize) -> Result<(), OsError> {

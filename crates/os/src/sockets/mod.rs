@@ -203,11 +203,6 @@ impl Socket {
         imp::receive_buffer_bytes(&self.0)
     }
 
-    /// Makes room for so many bytes that wait to be received, and no more, as far as the system grants that: it adapts that no longer.
-    pub fn bound_receive_buffer(&self, bytes: usize) -> Result<(), OsError> {
-        imp::bound_receive_buffer(&self.0, bytes)
-    }
-
     /// Makes room for as many bytes that wait to be received, as far as the system grants that; beyond its usual
     /// limit where this process may. What was granted is told by [`receive_buffer_bytes`](Self::receive_buffer_bytes).
     pub fn enlarge_receive_buffer(&self, bytes: usize) -> Result<(), OsError> {

@@ -116,10 +116,6 @@ pub fn receive_buffer_bytes(handle: &Handle) -> Option<usize> {
     match *handle {}
 }
 
-pub fn bound_receive_buffer(handle: &Handle, _bytes: usize) -> Result<(), OsError> {
-    match *handle {}
-}
-
 pub fn enlarge_receive_buffer(handle: &Handle, _bytes: usize) -> Result<(), OsError> {
     match *handle {}
 }

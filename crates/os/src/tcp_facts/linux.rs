@@ -3,7 +3,6 @@
 //! Read as bytes with the offsets of `include/uapi/linux/tcp.h`: `libc::tcp_info` stops where the
 //! structure stood in 2.6, and what the kernel did not fill must be absent rather than zero.
 
-use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
 use pathscope_core::record::TcpFacts;
@@ -19,12 +18,6 @@ pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     let mut info = [0_u8; INFO_BYTES];
     let filled = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
     Some(facts(&info[..filled.min(INFO_BYTES)]))
-}
-
-pub fn least_round_trip_ns(stream: &TcpStream) -> Option<u64> {
-    let mut info = [0_u8; INFO_BYTES];
-    let filled = option(stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
-    facts(&info[..filled.min(INFO_BYTES)]).min_rtt_ns
 }
 
 pub fn tcp_look(socket: &Socket) -> Option<TcpLook> {

@@ -11,8 +11,6 @@ mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 use other as imp;
 
-use std::net::TcpStream;
-
 use pathscope_core::record::TcpFacts;
 use pathscope_core::tcp_look::TcpLook;
 
@@ -22,11 +20,6 @@ use crate::Socket;
 /// know is absent.
 pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
-}
-
-/// The shortest round trip that the kernel has seen on this connection; `None` where it does not say.
-pub fn least_round_trip_ns(stream: &TcpStream) -> Option<u64> {
-    imp::least_round_trip_ns(stream)
 }
 
 /// How this connection stands now, as one that sends; `None` for anything but TCP, and once it is closed. Whose it is, is left open.

@@ -1,17 +1,11 @@
 //! Any other system: not known.
 
-use std::net::TcpStream;
-
 use pathscope_core::record::TcpFacts;
 use pathscope_core::tcp_look::TcpLook;
 
 use crate::Socket;
 
 pub fn tcp_facts(_socket: &Socket) -> Option<TcpFacts> {
-    None
-}
-
-pub fn least_round_trip_ns(_stream: &TcpStream) -> Option<u64> {
     None
 }
 

@@ -126,7 +126,7 @@ mod tests {
         let plan = LatencyPlan { connections, ..LatencyPlan::probe(Frequency(100)) };
         let report_every_ns = Period::from_secs(1);
         let test = Test::new(plan.into(), None, report_every_ns);
-        let end = (Role::Server, Means { cpus: 1, spinning: 1, is_near: false });
+        let end = (Role::Server, Means { cpus: 1, spinning: 1 });
         let group = GroupState::new(&test, test.groups()[0], end).expect("it can be run");
         Needs::of(&test, &[group])
     }

@@ -1,7 +1,6 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
 //! told, what they came to. The test as a whole is in `running`.
 
-mod near;
 mod ports;
 mod sockets;
 
@@ -43,8 +42,6 @@ pub(crate) struct GroupState {
     pub job: Plan,
     role: Role,
     pub placement: Placement,
-    /// What the kernel is to keep of each connection for this end.
-    kept_near: Option<usize>,
     /// As long as the flows may run.
     _held: Held,
     pub sockets: Vec<Option<FlowSocket>>,
@@ -99,8 +96,6 @@ impl GroupState {
         if !group.replaces() && !group.roams {
             placement.spread_over_tables(&*job, group.flows, role);
         }
-        let kept_near = near::kept(&*job, group, role).filter(|_| means.is_near);
-        placement.substitutions.extend(kept_near.map(|kept| placement::kept_near(kept as u64)));
         let accumulator = job.accumulator(role);
         let ledger = Ledger::default();
         // Those that follow others send as the first of them does.
@@ -111,7 +106,6 @@ impl GroupState {
             job,
             role,
             placement,
-            kept_near,
             _held: held,
             sockets: Vec::new(),
             returned: Vec::new(),

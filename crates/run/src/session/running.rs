@@ -146,7 +146,7 @@ pub(crate) struct RunningTest {
 /// Whether this end can run a test, and tell any other of it; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     test.told()?;
-    let means = Means { cpus: 1, spinning: usize::MAX, is_near: false };
+    let means = Means { cpus: 1, spinning: usize::MAX };
     let credentials = Credentials { token: Token([0; 16]), session: None, goes_ahead: false };
     RunningTest::new(test.clone(), Role::Client, (credentials, None), means).map(drop)
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
-use pathscope_core::quantity::bytes;
 use pathscope_core::record::Substitution;
 use pathscope_engines::{EngineKind, registry};
 use pathscope_flow::Transport;
@@ -199,8 +198,6 @@ pub(crate) struct Means {
     pub cpus: usize,
     /// So many of its workers may spin; 0: none, since its operator does not allow it.
     pub spinning: usize,
-    /// Nothing but memory is between this end and the other.
-    pub is_near: bool,
 }
 
 /// Takes the right to spin for a placement that does. What was left to us sleeps where too many spin
@@ -358,12 +355,6 @@ impl Placement {
         }
         self.workers * if self.is_in_halves(plan) { 3 } else { 1 }
     }
-}
-
-/// Of each stream the kernel keeps so much for its receiver, and no more.
-pub(crate) fn kept_near(kept: u64) -> Substitution {
-    let why = "both ends are on one machine: what waits longer has left the processors' caches when it is received";
-    substitution("receive buffer", "the system's own, which adapts", &bytes(kept), why)
 }
 
 fn substitution(what: &str, asked: &str, ran: &str, why: &str) -> Substitution {

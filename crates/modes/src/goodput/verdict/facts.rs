@@ -17,7 +17,6 @@ use crate::verdicts::most_stolen;
 const LEAST_LOOKS: u64 = 10;
 /// The figures that a verdict rests on, shares of one.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub(super) struct Facts {
     /// How strictly they are held to their thresholds.
     pub strictness: Strictness,
@@ -43,8 +42,6 @@ pub(super) struct Facts {
     /// What the sender's sockets were seen to wait for.
     pub seen: Option<Seen>,
     pub receive_window: Option<f64>,
-    /// Whether the receiver's end bounded that by itself, since nothing is between the two ends.
-    pub is_window_bounded: bool,
     pub send_buffer: Option<f64>,
     pub busy: Option<f64>,
     /// What those sent again that send: in turns both ends.
@@ -142,7 +139,6 @@ impl Facts {
                 (here, _) => here.filter(|_| !in_turns),
             },
             receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
-            is_window_bounded: receiver.facts.bounds_receive_buffer,
             send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
             busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
             retransmits: again.reduce(u64::saturating_add),

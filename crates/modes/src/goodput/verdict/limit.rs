@@ -22,7 +22,6 @@ impl Facts {
             _ if self.is_held_by_window() && self.reaches(self.receiver_cpu, CPU_BUSY) => {
                 Limit::ReceiverCpu
             }
-            _ if self.is_behind() => Limit::Undetermined,
             _ if self.is_held_by_window() => Limit::ReceiveWindow,
             _ if self.is_held_by_end(|seen| seen.send_buffer, self.send_buffer) => {
                 Limit::SendBuffer
@@ -125,12 +124,6 @@ impl Facts {
             Some(seen) => seen.program >= self.bound(share),
             None => !self.reaches(self.busy, BUSY),
         }
-    }
-
-    /// Whether the receiver was behind, of which its processor does not tell why: its end bounded the window by itself, and no more
-    /// was to be gained by a larger one.
-    pub fn is_behind(&self) -> bool {
-        self.is_window_bounded && self.is_held_by_window()
     }
 
     fn is_held_by_window(&self) -> bool {

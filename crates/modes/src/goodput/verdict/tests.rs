@@ -74,20 +74,6 @@ fn each_limit_is_named_by_its_evidence() {
             Facts { receive_window: Some(0.5), receiver_cpu: Some(0.8), ..idle() },
             Limit::ReceiverCpu,
         ),
-        (
-            Facts { receive_window: Some(0.5), is_window_bounded: true, ..idle() },
-            Limit::Undetermined,
-        ),
-        (
-            Facts {
-                receive_window: Some(0.5),
-                is_window_bounded: true,
-                receiver_cpu: Some(0.8),
-                ..idle()
-            },
-            Limit::ReceiverCpu,
-        ),
-        (Facts { is_window_bounded: true, busy: Some(0.99), ..idle() }, Limit::Network),
         (Facts { send_buffer: Some(0.5), ..idle() }, Limit::SendBuffer),
         (Facts { busy: Some(0.99), retransmits: Some(7), ..idle() }, Limit::Network),
         (idle(), Limit::Undetermined),

@@ -59,9 +59,7 @@ impl Facts {
             ),
             // The others are of datagrams.
             _ => {
-                let text = if self.is_behind() {
-                    "the receiver was behind, on the machine of both ends, and neither end's processor was used up"
-                } else if self.is_disturbed() {
+                let text = if self.is_disturbed() {
                     "the processors were used up, and mostly not by this test: other programs disturbed it"
                 } else if self.spins {
                     "not known: threads that spin use their processor up whether they have work or not"

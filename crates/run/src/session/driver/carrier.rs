@@ -4,14 +4,10 @@
 use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use pathscope_os::Waker;
-use pathscope_os::tcp_facts::least_round_trip_ns;
 
 use crate::error::RunError;
 use crate::messages::door::Door;
 use crate::messages::inbox::{Inbox, InboxReader};
-
-/// The kernel's own time between two ends of one machine is a fraction of this, also where processors are used up: it answers by itself.
-const NEAR_NS: u64 = 1_000_000;
 
 /// What a session is held over.
 #[derive(Debug)]
@@ -68,13 +64,5 @@ impl Carrier {
     pub fn is_within_one_host(&self) -> bool {
         let here = self.local();
         here.is_some() && here == self.remote().map(|address| address.ip())
-    }
-
-    /// Whether nothing but memory is between both ends: they are on one machine, and no delay was put on the way, as is done with the
-    /// loopback interface to try out others.
-    pub fn is_near(&self) -> bool {
-        let (Self::Control(control) | Self::Joined { control, .. }) = self else { return false };
-        let least = least_round_trip_ns(control);
-        self.is_within_one_host() && least.is_some_and(|least| least < NEAR_NS)
     }
 }

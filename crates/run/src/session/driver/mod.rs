@@ -161,8 +161,6 @@ pub(crate) struct Driver<D> {
     remote: Option<SocketAddr>,
     /// Processors for the workers of this end: half of them where the other end is on this machine.
     cpus: usize,
-    /// Whether nothing but memory is between this end and the other.
-    is_near: bool,
     /// Server: connections of the test that have come by being of its client.
     joined: u32,
     /// By what they come, and all who have.
@@ -247,7 +245,6 @@ impl<D: Talk> Driver<D> {
     ) -> Result<Self, RunError> {
         let remote = carrier.remote();
         let shares = if carrier.is_within_one_host() { 2 } else { 1 };
-        let is_near = carrier.is_near();
         let cpus = (cpus::allowed().len() / shares).max(1);
         let (watch, waker) = hosted.map(|Hosted { watch, waker }| (watch, waker)).unzip();
         let (stream, (inbox, messages), door) = match carrier {
@@ -277,7 +274,6 @@ impl<D: Talk> Driver<D> {
             spinning,
             remote,
             cpus,
-            is_near,
             joined: 0,
             door,
             entered: 0,
@@ -533,7 +529,7 @@ impl<D: Talk> Driver<D> {
 
     /// What there is for the workers of this end.
     const fn means(&self) -> Means {
-        Means { cpus: self.cpus, spinning: self.spinning, is_near: self.is_near }
+        Means { cpus: self.cpus, spinning: self.spinning }
     }
 
     /// This end cannot go on: the other end is told, and what runs is ended.

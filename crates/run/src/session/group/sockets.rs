@@ -123,17 +123,10 @@ impl GroupState {
                 self.room_bytes = first.room;
             }
             let socket = socket.open(asked)?;
-            if let (Some(socket), Some(kept)) = (&socket, self.kept_near) {
-                // Where the system does not take it, it adapts.
-                let _ = socket.bound_receive_buffer(kept);
-            }
             let is_asked = tells.status && (number as usize) < ASKED;
             let tcp = socket.as_ref().filter(|_| is_told && is_asked).and_then(tcp_facts);
             if let Some(socket) = &socket {
-                let is_receive_buffer_bounded = self.kept_near.is_some();
-                opened.facts = opened
-                    .facts
-                    .or_else(|| Some(SocketFacts { is_receive_buffer_bounded, ..socket.facts() }));
+                opened.facts = opened.facts.or_else(|| Some(socket.facts()));
                 addresses = addresses.or_else(|| Some(outcome::addresses(socket)));
                 if let Some(readying) = &readying {
                     self.room_bytes = readying::least(self.room_bytes, readying.ready(socket)?);

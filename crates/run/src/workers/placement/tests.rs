@@ -80,14 +80,14 @@ fn a_session_spins_no_more_than_it_may() {
     };
     // Half of the processors.
     let mut placement = spins(Wait::Spin, 4);
-    let means = Means { cpus: 4, spinning: 2, is_near: false };
+    let means = Means { cpus: 4, spinning: 2 };
     let places = claim_spinning(&mut placement, (Wait::Spin, 0.0), means).expect("it may");
     assert!(places.is_some_and(|places| places.count == 2));
     assert_eq!((placement.workers, placement.spinning()), (2, 2));
     assert_eq!(told(&placement, "workers")[0].0, "2");
     // What was left to a server that lets nobody spin.
     let mut placement = spins(Wait::Auto, 1);
-    let means = Means { cpus: 4, spinning: 0, is_near: false };
+    let means = Means { cpus: 4, spinning: 0 };
     let places = claim_spinning(&mut placement, (Wait::Auto, 0.0), means).expect("it sleeps");
     assert!(places.is_none() && placement.wait == Wait::Sleep);
     let told = told(&placement, "wait");
@@ -112,8 +112,7 @@ fn who_may_not_spin_spins_little_between_sleeps() {
         let plan = LatencyPlan { wait, ..pings(a_second) };
         let mut placement = placed(&plan, 4).expect("defaults exist");
         let asked = (wait, plan.placement(4).spun_share);
-        claim_spinning(&mut placement, asked, Means { cpus: 4, spinning, is_near: false })
-            .map(|_| placement.wait)
+        claim_spinning(&mut placement, asked, Means { cpus: 4, spinning }).map(|_| placement.wait)
     };
     // Of two flows: 4,000 pings a second for 50 µs each are a fifth of the time.
     assert_eq!(waits(2_000, Wait::Auto, 0).ok(), Some(Wait::Hybrid));
@@ -183,7 +182,7 @@ fn light_tests_beyond_those_that_have_a_thread_to_themselves_share_one() {
         wait: Wait::Auto,
         ..LatencyPlan::probe(Frequency(10))
     };
-    let means = Means { cpus: 2, spinning: 1, is_near: false };
+    let means = Means { cpus: 2, spinning: 1 };
     let ask = |plan: &LatencyPlan, role| of(plan, 1, (role, means)).expect("it can be run");
     let most = ALONE_PER_CPU * cpus::allowed().len();
     // Other tests of this process may have some of the places meanwhile.
