@@ -280,9 +280,18 @@ impl Client {
         }
         tell_all(&mut self.outputs, &[Event::Settle, Event::Stop]);
         self.until = now.plus_nanos(STOP_TAKES.0);
-        // A server that nobody reads from may read nothing either, so that what this end has sent is not waited for.
+        // A server that nobody reads from may read nothing either, so that what this end has sent is not waited for. But its senders are to
+        // have heard of it: the server breaks connections on which they still send.
         let sends = self.course.as_ref().is_some_and(|it| plans::receives(&it.test, Role::Server));
         if sends && self.receives() {
+            self.course.iter_mut().for_each(|course| course.ends_with_senders = true);
+            self.end_with_senders(now);
+        }
+    }
+
+    /// Both ends send, and the time is over: so is the test once this end sends no more.
+    fn end_with_senders(&mut self, now: Tick) {
+        if self.course.as_ref().is_some_and(|it| it.ends_with_senders && it.sending == 0) {
             self.say_end(now);
         }
     }
@@ -304,11 +313,18 @@ impl Client {
     /// somebody to read hears nothing.
     fn progress(&mut self, flow: FlowId, phase: Phase, now: Tick) {
         let (Some(course), Stage::Running) = (&mut self.course, self.stage) else { return };
+        let sender = plans::sender(&course.test, flow);
+        if sender == Role::Client && phase.is_over() {
+            course.sending = course.sending.saturating_sub(1);
+        }
+        if course.ends_with_senders {
+            return self.end_with_senders(now);
+        }
         if course.num == 0 || course.is_stopped {
             return;
         }
-        match plans::sender(&course.test, flow) {
-            Role::Client if phase.is_over() => course.sending = course.sending.saturating_sub(1),
+        match sender {
+            Role::Client if phase.is_over() => {}
             Role::Server if phase == Phase::Settled && !course.has_all => {
                 course.has_all = true;
                 tell_all(&mut self.outputs, &[Event::Settle]);

@@ -15,6 +15,7 @@ use super::sent::Sent;
 
 /// A test under way.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub(super) struct Course {
     pub test: Test,
     /// Seconds that results leave out.
@@ -29,6 +30,8 @@ pub(super) struct Course {
     pub num: u64,
     /// On so many flows the client has not sent all yet.
     pub sending: u64,
+    /// Whether it is over as soon as none does.
+    pub ends_with_senders: bool,
     /// What the client is to receive has come.
     pub has_all: bool,
     /// What this end sent, interval by interval.
@@ -71,6 +74,7 @@ impl Course {
             missing,
             num: *num,
             sending,
+            ends_with_senders: false,
             has_all: false,
             sent,
             report,
