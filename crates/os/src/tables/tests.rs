@@ -2,7 +2,8 @@
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -18,6 +19,11 @@ fn connected() -> (TcpStream, Socket) {
     let (near, _) = listener.accept().expect("somebody connects");
     far.set_read_timeout(Some(PATIENCE)).expect("a socket");
     (far, near.into())
+}
+
+/// What the kernel calls the socket of a descriptor of this thread; nothing if it is open no more.
+fn socket_of(descriptor: i32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/thread-self/fd/{descriptor}")).ok()
 }
 
 #[test]
@@ -119,16 +125,21 @@ fn each_table_has_room_for_as_many_as_the_first() {
             Err(error) => return println!("skipped, because {error}"),
         }
     }
-    let before = std::fs::read_dir("/proc/thread-self/fd").expect("it runs").count();
     let mut peers = Vec::new();
+    let mut handed = Vec::new();
     for number in 0..20 {
         let (far, near) = connected();
         peers.push(far);
+        handed.push(socket_of(near.as_fd().as_raw_fd()).expect("it is open"));
         tables[number % 2].give(number as u32, near).expect("it is there");
     }
-    // Of each connection one end is left here. Other tests open and close meanwhile: far fewer than twenty.
-    let after = std::fs::read_dir("/proc/thread-self/fd").expect("it runs").count();
-    assert!(after < before + 35, "{before} {after}");
+    // None of them is open here any more, under any number: other tests open others meanwhile.
+    let left: Vec<_> = std::fs::read_dir("/proc/thread-self/fd")
+        .expect("it runs")
+        .filter_map(|entry| socket_of(entry.ok()?.file_name().to_str()?.parse().ok()?))
+        .filter(|socket| handed.contains(socket))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
     drop(tables);
     let held: usize = (0..2).map(|_| told.recv_timeout(PATIENCE).expect("it ends")).sum();
     assert_eq!(held, 20);
