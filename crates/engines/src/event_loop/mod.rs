@@ -32,6 +32,7 @@ mod stamps;
 mod submit;
 mod succession;
 mod transfer;
+mod visit;
 mod wire;
 
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
@@ -60,7 +61,7 @@ pub(crate) use slot::{Awaited, Medium, Slot};
 use stamps::Stamps;
 pub(crate) use submit::Spare;
 pub use submit::{Completion, Submission, Work};
-pub(crate) use transfer::Visit;
+pub(crate) use visit::{Direction, Visit};
 pub(crate) use wire::Wire;
 use wire::WireState;
 

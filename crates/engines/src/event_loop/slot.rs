@@ -19,8 +19,6 @@ pub(crate) struct Slot<M> {
     pub state: SlotState,
     /// For an engine's list of slots to visit: whether this one is on it.
     pub is_queued: bool,
-    /// Bytes sent beyond those received, lately: of sending and receiving, the one behind goes first.
-    pub sent_ahead: i32,
     /// Whether a lane joined it or left it while it ran: its sockets are not those it began with.
     pub roams: bool,
     /// Which lane to receive from first: they take turns as well.
@@ -76,7 +74,6 @@ impl<M: Machine> Slot<M> {
             want: KeptWant::NOTHING,
             state: SlotState::Live,
             is_queued: false,
-            sent_ahead: 0,
             roams: false,
             next_lane: 0,
             prologue: None,

@@ -10,95 +10,15 @@ use super::wire::Aside;
 use super::{EventLoop, Slot, Wire};
 use crate::{Blocking, SystemCalls, Trouble};
 
-/// What one visit may do before it is others' turn: operations, and bytes. Some 100 µs of copying, so
-/// that no flow starves others, timers, reports or commands, and so that the clock is read often.
-const VISIT_OPERATIONS: u32 = 16;
-const VISIT_BYTES: usize = 1 << 20;
-
-/// How a visit ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Visit {
-    /// Nothing moved: the flow waits for its sockets, a timer or word.
-    Idle,
-    /// Something moved, and now the flow waits.
-    Moved,
-    /// Its share is used up; there may be more to do.
-    Unfinished,
-}
-
-/// In turn.
+/// One operation.
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
-    /// Moves the bytes of one flow until it has to wait or has had its share.
-    pub fn visit(&mut self, place: usize) -> Visit {
-        let mut moved = Visit::Idle;
-        let mut bytes = 0;
-        for _ in 0..VISIT_OPERATIONS {
-            match self.step(place, Blocking::Never) {
-                Step::Idle => {
-                    self.visited(place);
-                    return moved;
-                }
-                Step::Done(more) => bytes += more,
-            }
-            moved = Visit::Moved;
-            if bytes >= VISIT_BYTES {
-                break;
-            }
-        }
-        Visit::Unfinished
-    }
-
-    /// Sends or receives once. Where both are possible, the way that has moved fewer bytes has its turn: a
-    /// send of half a mebibyte is followed by as many receives as bring half a mebibyte.
-    pub fn step(&mut self, place: usize, blocking: Blocking) -> Step {
-        if self.slots[place].prologue.is_some() {
-            return self.step_before(place);
-        }
-        self.refresh(place);
-        let receives_first = self.slots[place].sent_ahead > 0;
-        match self.one_way(place, receives_first, blocking) {
-            Step::Idle => self.one_way(place, !receives_first, blocking),
-            done @ Step::Done(_) => done,
-        }
-    }
-
-    fn one_way(&mut self, place: usize, receives: bool, blocking: Blocking) -> Step {
-        let step =
-            if receives { self.receive(place, blocking) } else { self.send(place, blocking) };
-        if let Step::Done(bytes) = step {
-            let moved = bytes.clamp(1, VISIT_BYTES) as i32;
-            let lead = &mut self.slots[place].sent_ahead;
-            *lead += if receives { -moved } else { moved };
-            // A way that had nothing to move is not owed more than a visit.
-            *lead = (*lead).clamp(-(VISIT_BYTES as i32), VISIT_BYTES as i32);
-        }
-        step
-    }
-
-    fn send(&mut self, place: usize, blocking: Blocking) -> Step {
-        match self.slots[place].next_send() {
-            Some(operation) => self.perform(place, operation, blocking),
-            None => Step::Idle,
-        }
-    }
-
-    pub(super) fn receive(&mut self, place: usize, blocking: Blocking) -> Step {
-        let lanes = self.slots[place].wires.len();
-        for turn in 0..lanes {
-            let index = (usize::from(self.slots[place].next_lane) + turn) % lanes;
-            let next = self.slots[place].next_receive(Lane(index as u8), self.medium);
-            let Some(operation) = next else { continue };
-            let step = self.perform(place, operation, blocking);
-            if step != Step::Idle {
-                self.slots[place].next_lane = ((index + 1) % lanes) as u8;
-                return step;
-            }
-        }
-        Step::Idle
-    }
-
     #[inline]
-    fn perform(&mut self, place: usize, operation: Operation, blocking: Blocking) -> Step {
+    pub(super) fn perform(
+        &mut self,
+        place: usize,
+        operation: Operation,
+        blocking: Blocking,
+    ) -> Step {
         match operation {
             Operation::SendStream { lane, max } => self.send_stream(place, lane, max, blocking),
             Operation::SendDatagrams { lane, stride, max } => {

@@ -16,7 +16,9 @@ use pathscope_flow::{ClockNeed, Machine, Transport};
 use pathscope_os::{OsError, Waker};
 
 use crate::calls::{Called, Watch, poll};
-use crate::event_loop::{Awaited, EventLoop, Lingering, Medium, Pause, Slot, Step, Visit, Wire};
+use crate::event_loop::{
+    Awaited, Direction, EventLoop, Lingering, Medium, Pause, Slot, Step, Visit, Wire,
+};
 use crate::{Blocking, EngineError, Finished, SystemCalls, Trouble, Worker};
 
 /// As it is typed.
@@ -156,7 +158,8 @@ fn block<M: Machine, S: SystemCalls>(
     let wire = &mut event_loop.slots[0].wires[0];
     (wire.readable, wire.writable) = (true, true);
     event_loop.visited(0);
-    if event_loop.step(0, Blocking::UntilTimeout) == Step::Idle {
+    let (_, step) = event_loop.step(0, Direction::Out, Blocking::UntilTimeout);
+    if step == Step::Idle {
         *blocks = Blocks::NotYet;
         return Slept::InVain;
     }

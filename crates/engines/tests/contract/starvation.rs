@@ -1,8 +1,11 @@
-//! A flow that can always send still hears what comes: sending never waits for room here.
+//! A flow that can always send still hears what comes, and first what has come: sending never waits for room here.
 
 use std::io::IoSlice;
+use std::sync::{Arc, Mutex};
 
-use pathscope_engines::{Blocking, Command, Kernel, Notice, SystemCalls, Trouble};
+use pathscope_core::Wait;
+use pathscope_core::id::FlowId;
+use pathscope_engines::{Blocking, Command, EngineKind, Kernel, Notice, SystemCalls, Trouble};
 use pathscope_flow::{Machine as _, Transport};
 use pathscope_os::sockets::Settings;
 use pathscope_os::{Socket, clock};
@@ -61,4 +64,63 @@ fn what_comes_is_taken_also_while_everything_can_be_sent() {
         running.remote.send(Command::Abandon);
         running.finish();
     });
+}
+
+/// Bytes that have come before a flow's first turn, and room without end for what it sends.
+#[derive(Clone, Debug)]
+struct Waiting {
+    id: FlowId,
+    received: u64,
+    bytes: u64,
+    /// What was done, in this order: so many bytes received, or none, where some were sent.
+    done: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Waiting {
+    fn note(&self, received: u64) {
+        self.done.lock().expect("one thread at a time").push(received);
+    }
+}
+
+impl SystemCalls for Waiting {
+    fn send(&mut self, _: &Socket, slices: &[IoSlice<'_>], _: Blocking) -> Result<usize, Trouble> {
+        self.note(0);
+        Ok(slices.iter().map(|slice| slice.len()).sum())
+    }
+
+    fn receive(&mut self, _: &Socket, room: &mut [u8], _: Blocking) -> Result<usize, Trouble> {
+        let mut filled = 0;
+        while filled < room.len() && self.received < self.bytes {
+            let bytes = Bench::from(self.id, self.received);
+            let left = (self.bytes - self.received) as usize;
+            let count = bytes.len().min(room.len() - filled).min(left);
+            room[filled..filled + count].copy_from_slice(&bytes[..count]);
+            filled += count;
+            self.received += count as u64;
+        }
+        if filled == 0 {
+            return Err(Trouble::Blocked);
+        }
+        self.note(filled as u64);
+        Ok(filled)
+    }
+}
+
+#[test]
+fn what_has_come_is_received_before_anything_more_is_sent() {
+    for engine in [EngineKind::Plain, EngineKind::Epoll] {
+        for wait in [Wait::Spin, Wait::Sleep] {
+            let (here, _there) = pair(Transport::Stream, &Settings::default());
+            let bytes = 500_000;
+            let flow = Stream::new(0, 4 << 20, bytes);
+            let done = Arc::default();
+            let calls = Waiting { id: flow.id(), received: 0, bytes, done: Arc::clone(&done) };
+            let terms = terms(wait, Transport::Stream);
+            let running = start_on(engine, terms, vec![(flow, vec![here])], Bench::new(), calls);
+            assert!(running.finish().flows[0].0.is_right(), "{engine} {wait}");
+            let done = done.lock().expect("one thread at a time");
+            let sends = done.iter().position(|&received| received == 0).expect("it sends");
+            assert_eq!(done[..sends].iter().sum::<u64>(), bytes, "{engine} {wait}");
+        }
+    }
 }

@@ -433,6 +433,9 @@ impl Machine for Echo {
     }
 }
 
+/// So late a clockwork begins anew.
+const HELD_UP_NS: u64 = 20_000_000;
+
 /// Wakes on a schedule and notes how late it was. Its ticks are its measurement, or read once a turn.
 #[derive(Debug)]
 pub struct Clockwork<const ONCE_A_TURN: bool = false> {
@@ -446,6 +449,8 @@ pub struct Clockwork<const ONCE_A_TURN: bool = false> {
     pub listens: bool,
     /// Whether it would send a stream as well.
     pub sends: bool,
+    /// When it was due last, or began; where a busy machine kept it from its turn for long, when it had that: it is late once.
+    pub last: Tick,
     pub started: Tick,
 }
 
@@ -453,21 +458,43 @@ impl Clockwork {
     pub fn new(flow: u32, period_ns: u64, times: u64) -> Self {
         let lateness_ns = Vec::with_capacity(times as usize);
         let flow = FlowId(flow);
-        let (woken, early, listens, sends, started) = (0, 0, false, false, Tick::ZERO);
-        Self { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started }
+        let (woken, early, listens, sends) = (0, 0, false, false);
+        let (last, started) = (Tick::ZERO, Tick::ZERO);
+        Self { flow, period_ns, times, woken, early, lateness_ns, listens, sends, last, started }
     }
 
     /// The same where the clock is read once a turn.
     pub fn once_a_turn(self) -> Clockwork<true> {
-        let Self { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started } =
-            self;
-        Clockwork { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started }
+        let Self {
+            flow,
+            period_ns,
+            times,
+            woken,
+            early,
+            lateness_ns,
+            listens,
+            sends,
+            last,
+            started,
+        } = self;
+        Clockwork {
+            flow,
+            period_ns,
+            times,
+            woken,
+            early,
+            lateness_ns,
+            listens,
+            sends,
+            last,
+            started,
+        }
     }
 }
 
 impl<const ONCE_A_TURN: bool> Clockwork<ONCE_A_TURN> {
     fn due(&self) -> Tick {
-        self.started.plus_nanos(self.period_ns * (self.woken + 1))
+        self.last.plus_nanos(self.period_ns)
     }
 }
 
@@ -499,10 +526,12 @@ impl<const ONCE_A_TURN: bool> Machine for Clockwork<ONCE_A_TURN> {
 
     fn event(&mut self, _: &mut Bench, event: Event, now: Tick) {
         match event {
-            Event::Start => self.started = now,
+            Event::Start => (self.started, self.last) = (now, now),
             Event::Wake => {
                 self.early += u64::from(now < self.due());
-                self.lateness_ns.push(now.nanos_since(self.due()));
+                let lateness_ns = now.nanos_since(self.due());
+                self.lateness_ns.push(lateness_ns);
+                self.last = if lateness_ns > HELD_UP_NS { now } else { self.due() };
                 self.woken += 1;
             }
             _ => {}
