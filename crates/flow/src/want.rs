@@ -12,6 +12,9 @@ use pathscope_core::id::Lane;
 pub struct Want {
     /// What to send.
     pub send: SendWant,
+    /// More than that is there to be sent, and nothing but room is waited for: the kernel may keep the end of what is sent, where that fills no
+    /// segment, until the next send, or until a want that sends nothing.
+    pub more_follows: bool,
     /// The lane that sends; a flow that sends on several lanes names them one after the other.
     pub send_lane: Lane,
     /// What to take, from every lane.
@@ -31,6 +34,7 @@ impl Want {
     /// Nothing at all.
     pub const NOTHING: Self = Self {
         send: SendWant::Nothing,
+        more_follows: false,
         send_lane: Lane::ONLY,
         recv: RecvWant::Nothing,
         wake: None,

@@ -30,7 +30,20 @@ impl From<Errno> for Trouble {
 
 #[inline]
 pub fn send(socket: &Socket, slices: &[IoSlice<'_>], blocking: Blocking) -> Result<usize, Trouble> {
-    let flags = send_flags(blocking);
+    send_with(socket, slices, send_flags(blocking))
+}
+
+#[inline]
+pub fn send_more(
+    socket: &Socket,
+    slices: &[IoSlice<'_>],
+    blocking: Blocking,
+) -> Result<usize, Trouble> {
+    send_with(socket, slices, send_flags(blocking) | SendFlags::MORE)
+}
+
+#[inline]
+fn send_with(socket: &Socket, slices: &[IoSlice<'_>], flags: SendFlags) -> Result<usize, Trouble> {
     let sent = match slices {
         [slice] => rustix::net::send(socket, slice, flags),
         slices => rustix::net::sendmsg(socket, slices, &mut SendAncillaryBuffer::default(), flags),

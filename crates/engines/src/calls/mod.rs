@@ -44,6 +44,28 @@ pub trait SystemCalls {
         imp::send(socket, slices, blocking)
     }
 
+    /// The same, where more follows at once: the kernel may keep what fills no segment until then. Whoever gives answers of its own to
+    /// [`send`](Self::send) gives them here as well.
+    #[inline]
+    fn send_more(
+        &mut self,
+        socket: &Socket,
+        slices: &[IoSlice<'_>],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble> {
+        if Self::IS_KERNEL {
+            imp::send_more(socket, slices, blocking)
+        } else {
+            self.send(socket, slices, blocking)
+        }
+    }
+
+    /// Has the kernel send what it keeps of a stream: nothing follows.
+    fn push(&mut self, socket: &Socket) {
+        // Where that fails the connection is broken, which the next call on it says.
+        let _ = socket.push();
+    }
+
     /// Sends datagrams of `stride` bytes, the last one perhaps shorter, on a connected socket; returns
     /// how many of them the kernel took.
     #[inline]

@@ -18,6 +18,14 @@ pub fn send(
     Err(UNSUPPORTED)
 }
 
+pub fn send_more(
+    _socket: &Socket,
+    _slices: &[IoSlice<'_>],
+    _blocking: Blocking,
+) -> Result<usize, Trouble> {
+    Err(UNSUPPORTED)
+}
+
 pub fn send_datagrams(
     _socket: &Socket,
     _bytes: &[u8],

@@ -39,7 +39,9 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             Ok(0) => self.refused_to_send(place, lane, at),
             Ok(sent) => {
                 // A short send has filled the socket: asking again would only be told so.
-                self.slots[place].wires[lane.index()].writable = sent == offered;
+                let slot = &mut self.slots[place];
+                let wire = &mut slot.wires[lane.index()];
+                (wire.writable, wire.keeps_end) = (sent == offered, slot.want.more_follows());
                 self.took(place, lane, (sent, sent), at)
             }
             Err(trouble) => self.not_sent(place, lane, trouble, at),

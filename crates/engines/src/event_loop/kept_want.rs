@@ -6,6 +6,8 @@ use pathscope_flow::{Close, RecvWant, SendWant, Want, Weigh};
 
 /// Of a stream: no datagram is as long.
 const STREAM: u32 = u32::MAX;
+/// Of a stream that goes on at once.
+const FOLLOWED: u32 = STREAM - 1;
 
 /// A [`Want`], kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,13 +43,13 @@ impl KeptWant {
     /// The same, kept.
     #[inline]
     pub fn of(want: Want) -> Self {
-        let Want { send, send_lane, recv, wake, close, weigh, is_patient } = want;
+        let Want { send, more_follows, send_lane, recv, wake, close, weigh, is_patient } = want;
         let (send_max, stride) = match send {
             SendWant::Nothing => (0, STREAM),
-            SendWant::Stream { max } => (max, STREAM),
+            SendWant::Stream { max } => (max, if more_follows { FOLLOWED } else { STREAM }),
             // Longer ones than the system carries are cut to what it refuses all the same.
             SendWant::Datagrams { stride, max } => {
-                (max, (stride as u64).min(u64::from(STREAM - 1)) as u32)
+                (max, (stride as u64).min(u64::from(FOLLOWED - 1)) as u32)
             }
         };
         let receive_most = match recv {
@@ -70,9 +72,15 @@ impl KeptWant {
     pub const fn send(&self) -> SendWant {
         match (self.send_max, self.stride) {
             (0, _) => SendWant::Nothing,
-            (max, STREAM) => SendWant::Stream { max },
+            (max, STREAM | FOLLOWED) => SendWant::Stream { max },
             (max, stride) => SendWant::Datagrams { stride: stride as usize, max },
         }
+    }
+
+    /// Whether more is sent at once after what is sent.
+    #[inline]
+    pub const fn more_follows(&self) -> bool {
+        self.send_max > 0 && self.stride == FOLLOWED
     }
 
     /// Nothing is to be sent any more.
@@ -107,6 +115,16 @@ mod tests {
         ] {
             let want = KeptWant::of(Want { send, ..Want::NOTHING });
             assert_eq!((want.send(), want.sends()), (kept, kept != SendWant::Nothing));
+        }
+        for (send, more_follows) in [
+            (SendWant::Stream { max: 1 }, true),
+            (SendWant::Stream { max: 1 }, false),
+            (SendWant::Nothing, true),
+            (datagrams(usize::MAX, 1), true),
+        ] {
+            let want = KeptWant::of(Want { send, more_follows, ..Want::NOTHING });
+            let expected = more_follows && send == SendWant::Stream { max: 1 };
+            assert_eq!(want.more_follows(), expected, "{send:?}");
         }
         for (recv, kept) in [
             (RecvWant::Nothing, None),

@@ -335,6 +335,10 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     fn carry_out(&mut self, place: usize) {
         let slot = &mut self.slots[place];
         let weighs_all = slot.want.weigh == Weigh::All;
+        if !slot.want.sends() && slot.wires.iter().any(|wire| wire.keeps_end) {
+            self.push(place);
+        }
+        let slot = &mut self.slots[place];
         slot.carry_out(&mut self.shared, self.medium, self.now);
         if let Some(due) = slot.timer_change() {
             self.timers.set(place, due);
@@ -342,6 +346,18 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.announce(place);
         if weighs_all {
             self.have_others_weighed(place);
+        }
+    }
+
+    /// Has the kernel send what it keeps: what was to follow does not.
+    #[cold]
+    fn push(&mut self, place: usize) {
+        for wire in &mut self.slots[place].wires {
+            if std::mem::take(&mut wire.keeps_end)
+                && let Some(socket) = &wire.socket
+            {
+                self.calls.push(socket);
+            }
         }
     }
 

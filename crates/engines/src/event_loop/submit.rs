@@ -37,6 +37,8 @@ pub enum Work {
         bytes: KeptSend,
         /// How many.
         offered: usize,
+        /// Whether more follows at once.
+        more_follows: bool,
     },
     /// Send datagrams on a connected socket, or as many of them as it takes.
     SendDatagrams {
@@ -235,7 +237,8 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if M::CLOCK == ClockNeed::EveryOperation {
             self.tick();
         }
-        Some(Work::SendStream { bytes, offered })
+        let more_follows = self.slots[place].want.more_follows();
+        Some(Work::SendStream { bytes, offered, more_follows })
     }
 
     /// Datagrams; none: the machine had nothing.

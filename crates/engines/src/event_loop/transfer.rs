@@ -52,7 +52,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         blocking: Blocking,
     ) -> (usize, Result<usize, Trouble>) {
         let Self { slots, shared, calls, scratch, now, account, .. } = self;
-        let Slot { machine, wires, .. } = &slots[place];
+        let Slot { machine, wires, want, .. } = &slots[place];
         let Some(socket) = &wires[lane.index()].socket else { return (0, Ok(0)) };
         let mut gather = Gather::new(scratch, max);
         machine.gather(shared, lane, &mut gather);
@@ -62,7 +62,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         if M::CLOCK == ClockNeed::EveryOperation {
             account.look(now, calls);
         }
-        let outcome = calls.send(socket, gather.slices(), blocking);
+        let outcome = if want.more_follows() {
+            calls.send_more(socket, gather.slices(), blocking)
+        } else {
+            calls.send(socket, gather.slices(), blocking)
+        };
         (gather.len(), outcome)
     }
 

@@ -11,6 +11,7 @@ use super::numbers::Numbers;
 use crate::Lanes;
 
 /// A lane's socket and what is known about it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the socket")]
 #[derive(Debug)]
 pub(crate) struct Wire {
     /// Nobody else has it. A lane that has not come yet has none, and is dead.
@@ -29,6 +30,8 @@ pub(crate) struct Wire {
     pub readable: bool,
     /// Whether a send may take something, as far as is known.
     pub writable: bool,
+    /// Whether the kernel may keep the end of what was sent last until more is.
+    pub keeps_end: bool,
     pub state: WireState,
     /// Nothing of what was presented was consumed: it needs more bytes, or another event.
     pub starved: bool,
@@ -89,6 +92,7 @@ impl Wire {
             lost_bytes: 0,
             readable: true,
             writable: true,
+            keeps_end: false,
             state: WireState::Dead,
             starved: false,
             in_flight: InFlight::default(),

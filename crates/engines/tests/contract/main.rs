@@ -7,6 +7,7 @@ mod batches;
 mod costs;
 mod faults;
 mod flows;
+mod following;
 mod harness;
 mod lanes;
 mod prefaces;

@@ -55,6 +55,7 @@ pub enum Bite {
 }
 
 /// One end of a stream: sends so much, expects so much, and checks every byte.
+#[expect(clippy::struct_excessive_bools, reason = "each is something that a test asks of it")]
 #[derive(Debug)]
 pub struct Stream {
     pub flow: FlowId,
@@ -69,6 +70,8 @@ pub struct Stream {
     pub held: bool,
     /// May be told late of what comes once all is sent.
     pub patient: bool,
+    /// Says that more follows whether it does or not, as one does that is stopped then.
+    pub promises_more: bool,
     pub sent: u64,
     pub received: u64,
     pub wrong_at: Option<u64>,
@@ -98,6 +101,7 @@ impl Stream {
             close: None,
             held: false,
             patient: false,
+            promises_more: false,
             sent: 0,
             received: 0,
             wrong_at: None,
@@ -162,7 +166,8 @@ impl Machine for Stream {
         self.closed |= close.is_some();
         let recv = if self.received == self.to_receive { RecvWant::Nothing } else { self.recv };
         let is_patient = self.patient && left == 0;
-        Want { send, recv, close, is_patient, ..Want::NOTHING }
+        let more_follows = self.promises_more || left > self.most as u64;
+        Want { send, more_follows, recv, close, is_patient, ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data Bench, _: Lane, gather: &mut Gather<'data>) {

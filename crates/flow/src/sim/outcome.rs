@@ -190,7 +190,7 @@ struct Words<'want>(&'want Want);
 impl fmt::Display for Words<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What is weighed was told by the time that anybody waits.
-        let Want { send, send_lane, recv, wake, close, weigh: _, is_patient: _ } = self.0;
+        let Want { send, send_lane, recv, wake, close, .. } = self.0;
         match send {
             SendWant::Nothing => formatter.write_str("to send nothing")?,
             SendWant::Stream { max } => write!(formatter, "to send up to {max} bytes")?,

@@ -193,6 +193,7 @@ impl Machine for GoodputFlow {
         let moved = (self.sender.position, self.receiver.position);
         let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(shared.segments, moved));
         let (send, wake) = self.sender.offer(shared, most, now);
+        let more_follows = self.sender.more_follows(send, most);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.is_before_leave() {
             // Its time was up, and that was all there was.
@@ -208,10 +209,12 @@ impl Machine for GoodputFlow {
                 RecvWant::UpTo(bytes) => RecvWant::UpTo(bytes.max(LEAST_RECEIVED)),
                 RecvWant::Nothing | RecvWant::Any => discarded,
             };
-            return Want { send, recv, wake, close: close.or(parted), weigh, ..Want::NOTHING };
+            let more_follows = more_follows && parting.is_before();
+            let close = close.or(parted);
+            return Want { send, more_follows, recv, wake, close, weigh, ..Want::NOTHING };
         }
         let close = close.or_else(|| self.sender.parting(shared));
-        Want { send, recv, wake, close, weigh, ..Want::NOTHING }
+        Want { send, more_follows, recv, wake, close, weigh, ..Want::NOTHING }
     }
 
     fn gather<'data>(

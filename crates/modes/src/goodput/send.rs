@@ -135,6 +135,14 @@ impl Sender {
         }
     }
 
+    /// Whether more is to be sent at once after this, which may be followed by `most` bytes less that: whoever sends by measure has each of
+    /// its sends leave by itself.
+    pub(super) fn more_follows(&self, send: SendWant, most: u64) -> bool {
+        let SendWant::Stream { max } = send else { return false };
+        let left = self.end().map_or(u64::MAX, |end| end - self.position).min(most);
+        self.uneven.is_none() && left > max as u64
+    }
+
     fn time_is_up(&mut self, shared: &GoodputShared) {
         if self.gone_at != Tick::NEVER && !self.is_done() {
             self.fail(errors::failed_there(&self.while_sending()));
@@ -196,7 +204,8 @@ impl Machine for Sender {
         }
         let (send, wake) = self.offer(shared, u64::MAX, now);
         let close = close.or_else(|| self.parting(shared));
-        Want { send, wake, close, ..Want::NOTHING }
+        let more_follows = self.more_follows(send, u64::MAX);
+        Want { send, more_follows, wake, close, ..Want::NOTHING }
     }
 
     fn gather<'data>(

@@ -439,6 +439,10 @@ pub fn set_nodelay(handle: &Handle, nodelay: bool) -> Result<(), OsError> {
     sockopt::set_tcp_nodelay(handle, nodelay).map_err(OsError::call("set TCP_NODELAY"))
 }
 
+pub fn push(handle: &Handle) -> Result<(), OsError> {
+    sockopt::set_tcp_cork(handle, false).map_err(OsError::call("unset TCP_CORK"))
+}
+
 pub fn set_congestion_control(handle: &Handle, name: &str) -> Result<(), OsError> {
     sockopt::set_tcp_congestion(handle, name).map_err(|errno| match errno {
         Errno::NOENT | Errno::PERM => OsError::CongestionControl {

@@ -178,6 +178,11 @@ impl Socket {
         imp::facts(self)
     }
 
+    /// Sends at once what the kernel keeps of a stream for lack of a whole segment (`MSG_MORE`): nothing follows it.
+    pub fn push(&self) -> Result<(), OsError> {
+        imp::push(&self.0)
+    }
+
     /// Switches Nagle's algorithm off or on.
     pub fn set_nodelay(&self, nodelay: bool) -> Result<(), OsError> {
         imp::set_nodelay(&self.0, nodelay)

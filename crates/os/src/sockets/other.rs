@@ -96,6 +96,10 @@ pub fn facts(socket: &Socket) -> SocketFacts {
     match socket.0 {}
 }
 
+pub fn push(handle: &Handle) -> Result<(), OsError> {
+    match *handle {}
+}
+
 pub fn set_nodelay(handle: &Handle, _nodelay: bool) -> Result<(), OsError> {
     match *handle {}
 }

@@ -36,17 +36,18 @@ pub fn entry(
             let receives = flight.submission.ticket.way == Way::Receive;
             poll(flight.descriptor, if receives { libc::POLLIN } else { libc::POLLOUT })
         }
-        (Work::SendStream { bytes, .. }, _) => {
+        (Work::SendStream { bytes, more_follows, .. }, _) => {
             let slices = bytes.slices();
+            let flags = if *more_follows { SENDING | libc::MSG_MORE } else { SENDING };
             if let [slice] = &slices[..] {
-                send(descriptor, slice)
+                send(descriptor, slice, flags)
             } else {
                 let header = message.get_or_insert_with(Message::new).sending(&slices);
-                opcode::SendMsg::new(descriptor, header).flags(SENDING as u32).build()
+                opcode::SendMsg::new(descriptor, header).flags(flags as u32).build()
             }
         }
         (Work::SendDatagrams { buffer, len, .. }, _) => {
-            send(descriptor, &buffer[..buffer.len().min(*len)])
+            send(descriptor, &buffer[..buffer.len().min(*len)], SENDING)
         }
         (Work::Receive { stamp, .. }, _) => {
             let how = if was_emptied { WAIT_FIRST } else { 0 };
@@ -65,9 +66,9 @@ pub fn entry(
     Some(entry)
 }
 
-fn send(descriptor: Fd, bytes: &[u8]) -> Entry {
+fn send(descriptor: Fd, bytes: &[u8], flags: i32) -> Entry {
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-    opcode::Send::new(descriptor, bytes.as_ptr(), len).flags(SENDING).build()
+    opcode::Send::new(descriptor, bytes.as_ptr(), len).flags(flags).build()
 }
 
 /// Does it by a call that does not wait. What receives gets a room, unless nothing came.
@@ -78,6 +79,9 @@ pub fn call<S: SystemCalls>(
 ) -> Result<usize, Trouble> {
     let how = Blocking::Never;
     match work {
+        Work::SendStream { bytes, more_follows: true, .. } => {
+            calls.send_more(socket, &bytes.slices(), how)
+        }
         Work::SendStream { bytes, .. } => calls.send(socket, &bytes.slices(), how),
         Work::SendDatagrams { buffer, len, stride, as_one: true } => {
             calls.send_cut(socket, &buffer[..*len], how).map(|()| len.div_ceil(*stride))
