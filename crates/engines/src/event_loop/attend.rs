@@ -242,6 +242,16 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
     }
 
+    /// Has each other flow ask at once what it holds, if it wants to know.
+    #[cold]
+    pub(super) fn have_others_weighed(&mut self, asking: usize) {
+        for place in 0..self.slots.len() {
+            if place != asking && self.slots[place].state == SlotState::Live {
+                self.notify(place, Event::Weighing);
+            }
+        }
+    }
+
     /// Tells a flow what happened outside of a visit, and has it visited.
     pub(super) fn notify(&mut self, place: usize, event: Event) {
         self.deliver(place, event);

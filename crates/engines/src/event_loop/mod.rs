@@ -37,7 +37,7 @@ mod wire;
 
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Batches, ClockNeed, Event, Machine, Phase, Transport, Weigh};
+use pathscope_flow::{Batches, ClockNeed, Machine, Phase, Transport, Weigh};
 use pathscope_os::cpus::{self, ThreadUsage};
 use pathscope_os::{Waker, memory};
 
@@ -346,28 +346,6 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.announce(place);
         if weighs_all {
             self.have_others_weighed(place);
-        }
-    }
-
-    /// Has the kernel send what it keeps: what was to follow does not.
-    #[cold]
-    fn push(&mut self, place: usize) {
-        for wire in &mut self.slots[place].wires {
-            if std::mem::take(&mut wire.keeps_end)
-                && let Some(socket) = &wire.socket
-            {
-                self.calls.push(socket);
-            }
-        }
-    }
-
-    /// Has each other flow ask at once what it holds, if it wants to know.
-    #[cold]
-    fn have_others_weighed(&mut self, asking: usize) {
-        for place in 0..self.slots.len() {
-            if place != asking && self.slots[place].state == SlotState::Live {
-                self.notify(place, Event::Weighing);
-            }
         }
     }
 

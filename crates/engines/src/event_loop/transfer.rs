@@ -43,6 +43,18 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         step
     }
 
+    /// Has the kernel send what it keeps: what was to follow does not.
+    #[cold]
+    pub(super) fn push(&mut self, place: usize) {
+        for wire in &mut self.slots[place].wires {
+            if std::mem::take(&mut wire.keeps_end)
+                && let Some(socket) = &wire.socket
+            {
+                self.calls.push(socket);
+            }
+        }
+    }
+
     /// How many bytes the machine offered, and what became of them.
     fn gather_and_send(
         &mut self,
