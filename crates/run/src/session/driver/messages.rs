@@ -86,7 +86,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Interval { group, worker, index, start, end: until, tally, views } => {
                 let Some(test) = &mut self.test else { return };
                 self.journal.saw(worker, views);
-                let whole = test.interval(group, worker, (index, start, until), &tally);
+                let whole = test.interval(group, worker, (index, [start, until]), tally);
                 self.intervals(whole, end);
             }
             SessionMessage::WorkerOver { group, worker, outcome } => {
