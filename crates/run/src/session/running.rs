@@ -263,7 +263,7 @@ impl RunningTest {
             socket if self.started.is_none() => return state.seat(flow, socket, arrival),
             FlowSocket::Open(socket) => state.admit(flow, socket, arrival),
             // Those that follow others are never held elsewhere.
-            FlowSocket::Promised { .. } | FlowSocket::Held(_) => {}
+            FlowSocket::Promised(_) | FlowSocket::Held(_) => {}
         }
         false
     }

@@ -31,7 +31,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Opened => self.opened(end),
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
-            SessionMessage::Called { local, remote } => self.call((local, remote), end),
+            SessionMessage::Called(promised) => self.call(promised, end),
             SessionMessage::MayAttach => self.has_turn(),
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
