@@ -84,6 +84,8 @@ pub struct Succession<M: Machine> {
     /// Told of each flow whose connection did not become its own, once it is closed. A dynamic call: it is made once a
     /// connection.
     pub turned_away: Box<dyn FnMut(FlowId) + Send>,
+    /// Whether it is told when each was over: what is heard late is told late.
+    pub is_timed: bool,
 }
 
 /// A flow that replaces another.

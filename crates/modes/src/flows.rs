@@ -55,13 +55,19 @@ pub trait Runs: Results + Clone + Send + 'static {
     /// The rows of what is measured one by one.
     type Rows: SampleRows;
 
+    /// Whether what is told of an interval cannot be added up, as percentiles: then it is of the tallies of all workers together.
+    const JOINS: bool = false;
+
     /// Those rows, where there are any.
     fn rows(&self) -> Option<Self::Rows> {
         None
     }
 
-    /// Adds what a worker did to what all workers of an end did in an interval.
+    /// Adds what a worker did to what all workers of an end did in an interval. Where tallies are [joined](Self::JOINS), it is that of all.
     fn add_interval(sum: &mut Self::Interval, tally: &Self::Tally);
+
+    /// Adds what another worker counted in the same interval, where that is so.
+    fn join(_sum: &mut Self::Tally, _more: &Self::Tally) {}
 
     /// Before anything is known.
     fn accumulator(&self, role: Role) -> Self::Accumulator;

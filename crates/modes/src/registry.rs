@@ -150,6 +150,22 @@ macro_rules! modes {
         }
 
         impl Tally {
+            /// Whether what is told of an interval is of those of all workers together, each of which is [joined](Self::join) to the first.
+            pub const fn joins(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$plan as Runs>::JOINS,)*
+                }
+            }
+
+            /// Adds what another worker did in the same interval. Whether it is of the same mode.
+            pub fn join(&mut self, more: &Self) -> bool {
+                match (self, more) {
+                    $((Self::$name(sum), Self::$name(more)) => <$plan as Runs>::join(sum, more),)*
+                    _ => return false,
+                }
+                true
+            }
+
             /// Adds it to what all workers did in an interval.
             pub fn add_to(&self, interval: &mut EndInterval) {
                 match self {

@@ -27,6 +27,9 @@ pub trait Peer {
     const CONTROL: Control;
     /// What to do where nobody listens for that connection though a server of the kind may be there, if anything.
     const UNHEARD: Option<&'static str> = None;
+    /// What it means, and what to do, where a server takes connections at one port and refuses them at another, if a kind's flows go to
+    /// several.
+    const FEWER_PORTS: Option<&'static str> = None;
     /// Whether a session is over with its first test, so that each of several has one of its own.
     const ONE_TEST: bool = false;
     /// By what a server knows which flow a TCP connection is.

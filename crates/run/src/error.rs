@@ -131,12 +131,18 @@ impl RunError {
         }
     }
 
+    /// Nobody listens there, though the same machine takes connections at `answers`; and what that means, where the kind of peer knows.
+    pub(crate) fn beside(self, answers: Option<SocketAddr>, why: Option<&str>) -> Self {
+        match (self, answers.zip(why)) {
+            (Self::Os(source), Some((answers, why))) if is_refused(&source) => {
+                Self::There { advice: format!("{answers} answers, so that {why}"), source }
+            }
+            (error, _) => error,
+        }
+    }
+
     /// Nobody listens there, which may have a reason of the kind's own.
     pub(crate) fn unheard(self, why: Option<&str>) -> Self {
-        let is_refused = |error: &OsError| match error {
-            OsError::Connect { source, .. } => source.kind() == io::ErrorKind::ConnectionRefused,
-            _ => false,
-        };
         match (self, why) {
             (Self::Os(source), Some(why)) if is_refused(&source) => {
                 let advice = source.remedy().map_or_else(String::new, |it| format!("{it}; "));
@@ -170,6 +176,14 @@ impl RunError {
 /// Whether a connection that does not block has nothing for now, and takes nothing.
 pub(crate) fn is_temporary(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Whether nobody listens where a connection was to go.
+fn is_refused(error: &OsError) -> bool {
+    match error {
+        OsError::Connect { source, .. } => source.kind() == io::ErrorKind::ConnectionRefused,
+        _ => false,
+    }
 }
 
 fn remedy(error: &OsError) -> String {

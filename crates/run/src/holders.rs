@@ -2,18 +2,18 @@
 //! close: where a test has more connections than one table has room for. Each is a worker's: what it does with them is handed to it.
 
 use std::io;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::FlowId;
 use pathscope_engines::{EngineError, Inbox as EngineInbox, Remote, worker_inbox_of};
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tables::{Handed, Inside, Table};
 use pathscope_os::{OsError, Waker};
 
 use crate::error::RunError;
+use crate::promised::Promised;
 use crate::readying::{self, Readying, Room};
 use crate::threads::lock;
 
@@ -29,9 +29,17 @@ pub(crate) struct Holding {
 
 impl Holding {
     /// Opens these, up to the first that fails.
-    fn open(&mut self, promised: Vec<Promised>, settings: &Settings, readying: Option<Readying>) {
-        for (flow, local, remote) in promised {
-            match sockets::accept_udp_flow_of_many(local, remote, settings) {
+    fn open(
+        &mut self,
+        promised: Vec<(FlowId, Promised)>,
+        settings: &Settings,
+        readying: Option<Readying>,
+    ) {
+        // What others have bound ahead is in another table.
+        let Some((_, Promised { beside, .. })) = promised.first() else { return };
+        let mut opener = beside.another();
+        for (flow, Promised { local, remote, .. }) in promised {
+            match opener.open((local, remote), settings) {
                 Ok(socket) => {
                     // As the first of the group, which said what it cannot carry.
                     let _ = readying.map(|readying| readying.ready(&socket));
@@ -82,9 +90,6 @@ pub(crate) struct Holders {
     readying: Option<Readying>,
 }
 
-/// A server's socket of a flow of datagrams, before it is opened: its number, its own address and the other end's.
-pub(crate) type Promised = (FlowId, SocketAddr, SocketAddr);
-
 impl Holders {
     /// Starts one for each of these shares of flows. `session` is what they wake when they have something to say.
     pub fn start(
@@ -131,13 +136,13 @@ impl Holders {
     /// Has each open the sockets of its flows where it holds them: the session is heard of meanwhile. `kept` is let go as each has done so.
     pub fn open<T: Send + Sync + 'static>(
         &self,
-        promised: &[Promised],
+        promised: &[(FlowId, Promised)],
         settings: &Settings,
         kept: &Arc<T>,
     ) {
         for holder in self.all.iter() {
-            let own = promised.iter().filter(|(flow, ..)| holder.flows.contains(&flow.0));
-            let own: Vec<Promised> = own.copied().collect();
+            let own = promised.iter().filter(|(flow, _)| holder.flows.contains(&flow.0));
+            let own: Vec<_> = own.cloned().collect();
             if !own.is_empty() {
                 let (settings, readying) = (settings.clone(), self.readying);
                 let kept = Arc::clone(kept);

@@ -14,6 +14,7 @@ pub mod findings;
 mod holders;
 mod messages;
 mod paths;
+mod promised;
 mod queue;
 mod readying;
 pub mod records;

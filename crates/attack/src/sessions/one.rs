@@ -12,6 +12,11 @@ use crate::datagrams::Seat;
 use crate::wire::{self, Framing, Message, Pass, Token, Version, kind};
 use crate::{clock, sockets};
 
+/// What words of seats begin with.
+const SEAT: &[u8] = b"PSAT";
+/// What a flow has said for its seat may be lost where it has no answer by then.
+const ASKS_AGAIN_AFTER: Duration = Duration::from_millis(500);
+
 /// How far a client is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
@@ -82,6 +87,8 @@ pub struct One {
     pub answered: u64,
     waits: Option<Ping>,
     begun: Instant,
+    /// When its flow asked for its seat last.
+    asked: Instant,
 }
 
 impl One {
@@ -103,6 +110,7 @@ impl One {
             answered: 0,
             waits: None,
             begun: now,
+            asked: now,
         })
     }
 
@@ -194,6 +202,7 @@ impl One {
             socket.connect(self.server)?;
             socket.set_nonblocking(true)?;
             socket.send(&Seat::first(self.pass()).request(self.nonce))?;
+            self.asked = clock::now();
             (self.flow, self.stage) = (Flow::Datagrams(socket), Stage::Asks);
         } else {
             self.flow = Flow::Stream(sockets::begin_to_dial(self.source, self.server)?);
@@ -211,18 +220,32 @@ impl One {
             self.stage = Stage::Asks;
         }
         let mut bytes = [0; 2_048];
-        let read = match &mut self.flow {
-            Flow::None => return Ok(None),
-            Flow::Stream(stream) => stream.read(&mut bytes),
-            Flow::Datagrams(socket) => socket.recv(&mut bytes),
-        };
-        let came = match read {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => &bytes[..count],
-            Err(error) if is_timeout(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let mut answer = None;
+        loop {
+            let read = match &mut self.flow {
+                Flow::None => return Ok(None),
+                Flow::Stream(stream) => stream.read(&mut bytes),
+                Flow::Datagrams(socket) => socket.recv(&mut bytes),
+            };
+            let came = match read {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => &bytes[..count],
+                Err(error) if is_timeout(&error) => return Ok(answer),
+                Err(error) => return Err(error),
+            };
+            answer = self.heard(came)?.or(answer);
+            // Less than there was room for was all that there was of a stream. Of several datagrams it is told once.
+            if matches!(self.flow, Flow::Stream(_)) && came.len() < bytes.len() {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Its flow's socket brought this.
+    fn heard(&mut self, came: &[u8]) -> io::Result<Option<Answer>> {
         match (self.stage, &self.flow) {
+            // What was asked for twice is answered twice.
+            (Stage::Starts | Stage::Runs, Flow::Datagrams(_)) if came.starts_with(SEAT) => {}
             (Stage::Asks, Flow::Stream(_)) => self.seated(came.get(2).copied())?,
             (Stage::Asks, Flow::Datagrams(socket)) if came.get(4) == Some(&2) => {
                 let cookie = came.get(16..32).ok_or(io::ErrorKind::InvalidData)?;
@@ -285,9 +308,13 @@ impl One {
         Ok(())
     }
 
-    /// Says again what its flow has said for its seat, where that is datagrams, of which any may be lost.
+    /// Says again what its flow has said for its seat some time ago, where that is datagrams, of which any may be lost.
     pub fn ask_again(&mut self) -> io::Result<()> {
+        if self.asked.elapsed() < ASKS_AGAIN_AFTER {
+            return Ok(());
+        }
         if let (Flow::Datagrams(socket), Stage::Asks | Stage::Proves) = (&self.flow, self.stage) {
+            self.asked = clock::now();
             // A request is always challenged, and what proves the address follows from that.
             socket.send(&Seat::first(self.pass()).request(self.nonce))?;
             self.stage = Stage::Asks;

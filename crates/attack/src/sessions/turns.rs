@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STRAGGLERS: Duration = Duration::from_secs(2);
 
 /// From one look after those that are slow to the next.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The longest wait.
 const LONGEST: Duration = Duration::from_millis(100);

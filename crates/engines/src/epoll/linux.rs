@@ -52,7 +52,7 @@ pub fn run<M: Machine, S: SystemCalls>(
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
     let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
-    let usual = if event_loop.has_succession() { event_loop.slots.len() } else { 0 };
+    let usual = if event_loop.may_hear_late() { event_loop.slots.len() } else { 0 };
     let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
     registrations.patient = Patient::new(usual);
     let mut events = vec![NONE; event_loop.slots.len().clamp(EVENTS, EVENTS_MOST)];

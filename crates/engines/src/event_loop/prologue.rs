@@ -19,6 +19,18 @@ const EARLY_MOST: usize = 1_024;
 /// What is received with an answer: of the flow, as a rule, all that there is so early.
 const BESIDE_ANSWER: usize = 4_096;
 
+/// What a receive brings before a flow begins.
+enum Came {
+    /// So many bytes that are not the flow's, and so many in all.
+    Bytes { own: usize, received: usize },
+    /// None, and this is what the step comes to.
+    Nothing(Step),
+    /// The other end sends no more.
+    End,
+    /// The connection broke.
+    Failure(i32),
+}
+
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// A flow that was started has this to say and to hear first.
     pub(super) fn begin_prologue(&mut self, place: usize, preface: Box<dyn Preface>) {
@@ -138,80 +150,68 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         Step::Done(sent)
     }
 
-    /// Receives what was seen before, with what follows it, which is the flow's.
+    /// Receives what was seen before.
     fn skip_unread(&mut self, place: usize) -> Step {
-        let Self { slots, calls, received: room, account, .. } = self;
-        let Slot { wires, prologue: Some(prologue), .. } = &mut slots[place] else {
-            return Step::Idle;
+        let Some(prologue) = &self.slots[place].prologue else { return Step::Idle };
+        let came = self.receive_before(place, prologue.unread);
+        let Some(prologue) = &mut self.slots[place].prologue else { return Step::Idle };
+        // Where there is no more of it, the connection is the flow's all the same, and that hears what became of it.
+        prologue.unread = match came {
+            Came::Bytes { own, .. } => prologue.unread - own,
+            Came::Nothing(_) => prologue.unread,
+            Came::End | Came::Failure(_) => 0,
         };
-        let Some(wire) = wires.first_mut().filter(|wire| wire.readable) else { return Step::Idle };
-        let Some(socket) = &wire.socket else { return Step::Idle };
-        let room = room.whole();
-        let asked = (prologue.unread + BESIDE_ANSWER).min(room.len());
-        match calls.receive(socket, &mut room[..asked], Blocking::Never) {
-            Ok(received) if received > 0 => {
-                account.operations += 1;
-                let (seen, beside) = room[..received].split_at(prologue.unread.min(received));
-                prologue.unread -= seen.len();
-                wire.readable = received == asked;
-                wire.position = beside.len() as u64;
-                wire.unread.extend(beside);
-                Step::Done(received)
-            }
-            Err(Trouble::Interrupted) => Step::Done(0),
-            Err(Trouble::Blocked) => {
-                wire.readable = false;
-                Step::Idle
-            }
-            // It is the flow's all the same, and that hears what became of it.
-            Ok(_) => {
-                prologue.unread = 0;
-                self.ended(place, Lane::ONLY)
-            }
-            Err(Trouble::Failed(errno)) if is_no_room(errno) => {
-                wire.readable = false;
-                Step::Idle
-            }
-            Err(Trouble::Failed(errno)) => {
-                prologue.unread = 0;
-                self.failed(place, Lane::ONLY, errno)
-            }
+        match came {
+            Came::Bytes { received, .. } => Step::Done(received),
+            Came::Nothing(step) => step,
+            Came::End => self.ended(place, Lane::ONLY),
+            Came::Failure(errno) => self.failed(place, Lane::ONLY, errno),
         }
     }
 
     fn hear_answer(&mut self, place: usize) -> Step {
-        let Self { slots, calls, received: room, account, .. } = self;
-        let Slot { wires, prologue: Some(prologue), .. } = &mut slots[place] else {
-            return Step::Idle;
+        let Some(prologue) = &self.slots[place].prologue else { return Step::Idle };
+        let (own, received) = match self.receive_before(place, prologue.preface.missing_bytes()) {
+            Came::Bytes { own, received } => (own, received),
+            Came::Nothing(step) => return step,
+            Came::End => return self.turn_away(place, Unheard::Closed),
+            Came::Failure(errno) => return self.turn_away(place, Unheard::Failed(errno)),
         };
-        let Some(wire) = wires.first_mut().filter(|wire| wire.readable) else { return Step::Idle };
-        let Some(socket) = &wire.socket else { return Step::Idle };
-        let missing = prologue.preface.missing_bytes();
+        let Some(prologue) = &mut self.slots[place].prologue else { return Step::Idle };
+        if !prologue.preface.heard(&self.received.whole()[..own]) {
+            return self.turn_away(place, Unheard::Answered);
+        }
+        if prologue.preface.missing_bytes() == 0 {
+            self.end_prologue(place);
+        }
+        Step::Done(received)
+    }
+
+    /// Receives so many bytes that come before those of the flow, as far as they are there, into the begin of the worker's room; and with
+    /// them what follows, which is kept for the flow.
+    fn receive_before(&mut self, place: usize, missing: usize) -> Came {
+        let Self { slots, calls, received: room, account, .. } = self;
+        let wire = slots[place].wires.first_mut().filter(|wire| wire.readable);
+        let Some(wire) = wire else { return Came::Nothing(Step::Idle) };
+        let Some(socket) = &wire.socket else { return Came::Nothing(Step::Idle) };
         let room = room.whole();
         let asked = (missing + BESIDE_ANSWER).min(room.len());
         match calls.receive(socket, &mut room[..asked], Blocking::Never) {
-            Ok(0) => self.turn_away(place, Unheard::Closed),
+            Ok(0) => Came::End,
             Ok(received) => {
                 account.operations += 1;
-                let (answer, beside) = room[..received].split_at(missing.min(received));
+                let own = missing.min(received);
+                let beside = &room[own..received];
                 wire.readable = received == asked;
                 wire.position = beside.len() as u64;
                 wire.unread.extend(beside);
-                if !prologue.preface.heard(answer) {
-                    return self.turn_away(place, Unheard::Answered);
-                }
-                if prologue.preface.missing_bytes() == 0 {
-                    self.end_prologue(place);
-                }
-                Step::Done(received)
+                Came::Bytes { own, received }
             }
-            Err(Trouble::Interrupted) => Step::Done(0),
-            Err(Trouble::Failed(errno)) if !is_no_room(errno) => {
-                self.turn_away(place, Unheard::Failed(errno))
-            }
+            Err(Trouble::Interrupted) => Came::Nothing(Step::Done(0)),
+            Err(Trouble::Failed(errno)) if !is_no_room(errno) => Came::Failure(errno),
             Err(Trouble::Blocked | Trouble::Failed(_)) => {
                 wire.readable = false;
-                Step::Idle
+                Came::Nothing(Step::Idle)
             }
         }
     }

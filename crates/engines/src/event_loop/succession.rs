@@ -13,6 +13,12 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         self.succession.is_some()
     }
 
+    /// Whether the end of a flow that is patient may be heard late.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn may_hear_late(&self) -> bool {
+        self.succession.as_ref().is_some_and(|succession| !succession.is_timed)
+    }
+
     /// How many flows are not over.
     #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
     pub fn open_flows(&self) -> usize {

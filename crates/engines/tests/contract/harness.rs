@@ -10,6 +10,7 @@ use pathscope_engines::{
     SharedThread, SystemCalls, Terms, Worker, registry, worker_inbox, worker_inbox_of,
 };
 use pathscope_flow::{Batches, Machine, Phase, Transport};
+use pathscope_os::flow_sockets::FlowOpener;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{Socket, clock};
 
@@ -196,10 +197,10 @@ fn stream_pair(settings: &Settings) -> (Socket, Socket) {
 
 /// As client and server make it, so that no port is ever free in between for another test to take.
 fn datagram_pair(settings: &Settings) -> (Socket, Socket) {
-    let listener = sockets::bind_udp("127.0.0.1:0".parse().expect("an address"));
-    let address = listener.as_ref().map(Socket::local_addr).expect("loopback").expect("bound");
+    let listener = sockets::bind_udp("127.0.0.1:0".parse().expect("an address")).expect("loopback");
+    let address = listener.local_addr().expect("bound");
     let client = sockets::connect_udp(address, settings).expect("loopback");
     let from = client.local_addr().expect("bound");
-    let server = sockets::accept_udp_flow(address, from, settings).expect("loopback");
+    let server = FlowOpener::beside(&listener).open((address, from), settings).expect("loopback");
     (client, server)
 }

@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pathscope_core::id::FlowId;
 use pathscope_core::{Tick, Wait};
-use pathscope_engines::{EngineKind, Preface, Unheard};
+use pathscope_engines::{EngineKind, Preface, SystemCalls, Unheard};
 use pathscope_flow::{Close, Phase, Transport};
+use pathscope_os::clock;
 use pathscope_os::sockets::Settings;
 
 use crate::faults::{Fault, Faulty};
@@ -189,7 +190,8 @@ fn short_and_failing_calls_lose_and_double_nothing() {
     everywhere_known(|engine, wait| {
         // Taken by whoever saw them, or left to the flow's worker.
         for (script, unread) in scripts.iter().flat_map(|it| [(it, 0), (it, WORDS.len())]) {
-            let open = || Place::open_on(engine, wait, Vec::new(), Faulty::new(script.clone()));
+            let open =
+                || Place::open_on(engine, wait, Vec::new(), (Faulty::new(script.clone()), false));
             let (place, source) = (open(), open());
             let (here, there) = pair(Transport::Stream, &Settings::default());
             let (preface, told) = Words::awaiting(ANSWER.len(), Tick::NEVER);
@@ -234,6 +236,40 @@ fn who_may_hear_late_hears_all_the_same() {
             other.write_all(b"more").expect("connected");
             assert_eq!(place.departure().0, FlowId(flow), "{engine} {wait}");
         }
+        place.abandon();
+    });
+}
+
+/// A clock that stands still: what waits for time to pass is never due.
+#[derive(Clone, Copy, Debug)]
+struct Standing(Tick);
+
+impl SystemCalls for Standing {
+    fn now(&mut self) -> Tick {
+        self.0
+    }
+}
+
+#[test]
+fn where_it_is_told_when_each_is_over_nobody_hears_late() {
+    everywhere_known(|engine, wait| {
+        let sockets = || pair(Transport::Stream, &Settings::default());
+        let [(stays, _stays_there), (leaves, leaves_there)] = [sockets(), sockets()];
+        let mut leaves_there = leaves_there.into_tcp_stream();
+        let held = Stream { held: true, ..Stream::new(99, 0, 1) };
+        let flows = vec![(held, vec![stays]), (Stream::new(98, 0, 1), vec![leaves])];
+        let calls = Standing(clock::now() + PATIENCE);
+        let place = Place::open_on(engine, wait, flows, (calls, true));
+        leaves_there.write_all(b"1").expect("connected");
+        assert_eq!(place.departure().0, FlowId(98), "{engine} {wait}");
+        // No more are open than there were at the begin: nothing tells that it has ended but its socket.
+        let (here, other) = sockets();
+        let mut other = other.into_tcp_stream();
+        let patient = Stream { patient: true, ..Stream::new(7, 0, 4) };
+        place.enter_with(patient, here, Some(Box::new(Said(WORDS, 0))));
+        assert_eq!(first(&mut other), WORDS, "{engine} {wait}");
+        other.write_all(b"more").expect("connected");
+        assert_eq!(place.departure().0, FlowId(7), "{engine} {wait}");
         place.abandon();
     });
 }

@@ -32,15 +32,15 @@ pub struct Place {
 
 impl Place {
     pub fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Socket>)>) -> Self {
-        Self::open_on(engine, wait, flows, Kernel)
+        Self::open_on(engine, wait, flows, (Kernel, false))
     }
 
-    /// The same with these calls.
+    /// The same with these calls, where it is told when each flow is over, or that it is.
     pub fn open_on(
         engine: EngineKind,
         wait: Wait,
         flows: Vec<(Stream, Vec<Socket>)>,
-        calls: impl SystemCalls + Send + 'static,
+        (calls, is_timed): (impl SystemCalls + Send + 'static, bool),
     ) -> Self {
         let (remote, inbox) = worker_inbox().expect("an inbox");
         let (entrance, successors) = channel();
@@ -57,6 +57,7 @@ impl Place {
             made: None,
             succession: Some(Succession {
                 successors,
+                is_timed,
                 turned_away: Box::new(move |flow| {
                     let _ = turn.send(flow);
                 }),

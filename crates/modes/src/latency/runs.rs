@@ -18,13 +18,18 @@ impl Runs for LatencyPlan {
     type Accumulator = LatencyTally;
     type Rows = PingRows;
 
+    const JOINS: bool = true;
+
     fn rows(&self) -> Option<PingRows> {
         Some(PingRows)
     }
 
-    /// One worker carries the pings of a test.
     fn add_interval(sum: &mut LatencyInterval, tally: &LatencyTally) {
         *sum = tally.interval();
+    }
+
+    fn join(sum: &mut LatencyTally, more: &LatencyTally) {
+        sum.merge(more);
     }
 
     fn accumulator(&self, role: Role) -> LatencyTally {

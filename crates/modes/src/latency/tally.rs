@@ -175,6 +175,7 @@ mod tests {
 
     use super::super::parts::tests::trip;
     use super::*;
+    use crate::registry::{EndInterval, Tally};
 
     fn tally() -> LatencyTally {
         let plan = LatencyPlan {
@@ -183,6 +184,24 @@ mod tests {
             ..LatencyPlan::probe(Frequency(1))
         };
         LatencyTally::for_plan(&plan, Role::Client)
+    }
+
+    #[test]
+    fn what_is_told_of_an_interval_is_of_the_pings_of_all_workers() {
+        let worker = |sent: u64, rtt_ns: u64| {
+            let mut own = tally();
+            (own.counts.sent, own.counts.received) = (sent, 1);
+            own.record(Time::RoundTrip, rtt_ns);
+            Tally::Latency(Box::new(own))
+        };
+        let mut all = worker(5, 1_000);
+        assert!(all.joins() && all.join(&worker(7, 90_000)) && all.join(&worker(9, 2_000)));
+        let mut interval = EndInterval::default();
+        all.add_to(&mut interval);
+        let told = interval.latency.expect("they are pings");
+        assert_eq!((told.sent, told.received), (21, 3));
+        let rtt = told.rtt.expect("three came back");
+        assert_eq!((rtt.count, rtt.min_ns, rtt.max_ns), (3, Some(1_000), Some(90_000)));
     }
 
     #[test]

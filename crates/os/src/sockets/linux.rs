@@ -203,7 +203,7 @@ fn pacing_bps(socket: &Socket) -> Option<u64> {
 }
 
 /// What sockets of either kind have.
-fn set_common(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
+pub fn set_common(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
     let handle = SockRef::from(socket);
     if let Some(bytes) = settings.send_buffer_bytes {
         handle
@@ -318,12 +318,10 @@ fn timespec(duration: Duration) -> Timespec {
 pub fn bind_udp(address: SocketAddr, is_shared: bool) -> Result<Socket, OsError> {
     let open = || -> io::Result<Socket> {
         let socket = udp(address)?;
-        // So that the sockets of flows can stand beside it.
+        // So that the sockets of flows can stand beside it: in its group, or else in none.
         socket.set_reuse_address(is_shared)?;
+        socket.set_reuse_port(is_shared)?;
         socket.bind(&address.into())?;
-        if is_shared {
-            share_port(&socket)?;
-        }
         socket.set_nonblocking(true)?;
         let socket = Socket::from(socket);
         datagrams::tell_local_address(&socket, address)?;
@@ -348,42 +346,11 @@ pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, O
     Ok(socket)
 }
 
-pub fn accept_udp_flow(
-    local: SocketAddr,
-    remote: SocketAddr,
-    settings: &Settings,
-    is_of_many: bool,
-) -> Result<Socket, OsError> {
-    let open = |is_of_many: bool| -> io::Result<Socket> {
-        let socket = udp(local)?;
-        // Before it binds a port that is stated, Linux looks at all sockets that are bound to it: with `SO_REUSEADDR` at each of them, with
-        // `SO_REUSEPORT` alone at the last one. That takes 2 KiB more of each but the last: it is made a group of sockets that
-        // share what comes, and the next one leaves it as it connects.
-        socket.set_reuse_address(!is_of_many)?;
-        socket.set_reuse_port(is_of_many)?;
-        socket.bind(&local.into())?;
-        socket.connect(&remote.into())?;
-        share_port(&socket)?;
-        Ok(socket.into())
-    };
-    let failed = |source| OsError::Connect { protocol: "UDP", address: remote, source };
-    let of_many = if is_of_many { open(true).ok() } else { None };
-    let socket = of_many.map_or_else(|| open(false), Ok).map_err(failed)?;
-    set_common(&socket, settings)?;
-    Ok(socket)
-}
-
-/// Has others be bound beside a socket in either way: those of flows, one by one or very many.
-fn share_port(socket: &socket2::Socket) -> io::Result<()> {
-    socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)
-}
-
 fn tcp(address: SocketAddr) -> io::Result<socket2::Socket> {
     open(address, Type::STREAM, Protocol::TCP)
 }
 
-fn udp(address: SocketAddr) -> io::Result<socket2::Socket> {
+pub fn udp(address: SocketAddr) -> io::Result<socket2::Socket> {
     open(address, Type::DGRAM, Protocol::UDP)
 }
 

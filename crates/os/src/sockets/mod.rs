@@ -22,6 +22,9 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::record::SocketFacts;
 
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+pub(crate) use imp::{set_common as apply_common, udp as udp_socket};
+
 pub use crate::socket::Socket;
 use crate::{OsError, Waker};
 
@@ -82,7 +85,7 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
 }
 
 /// A UDP socket that takes datagrams from anybody, and tells which of this machine's addresses each
-/// was sent to. See [`datagrams`](crate::datagrams).
+/// was sent to. See [`datagrams`](crate::datagrams); beside it there may be sockets of flows ([`flow_sockets`](crate::flow_sockets)).
 pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
     imp::bind_udp(address, true)
 }
@@ -95,29 +98,6 @@ pub fn bind_udp_alone(address: SocketAddr) -> Result<Socket, OsError> {
 /// A UDP socket that talks with one other end.
 pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
     imp::connect_udp(address, settings)
-}
-
-/// The server's socket for one flow: on the same address and port as the listener, and connected. The
-/// kernel prefers it to the listener for datagrams from `remote`, since more of it matches.
-///
-/// Between being bound and being connected, for some microseconds, datagrams of any other end may come
-/// to it: whoever reads from it must know its flow's datagrams by their token and throw others away.
-/// Those that came before stay at the listener.
-pub fn accept_udp_flow(
-    local: SocketAddr,
-    remote: SocketAddr,
-    settings: &Settings,
-) -> Result<Socket, OsError> {
-    imp::accept_udp_flow(local, remote, settings, false)
-}
-
-/// The same where there are very many of them on one address and port, each of which takes no longer to open than the first.
-pub fn accept_udp_flow_of_many(
-    local: SocketAddr,
-    remote: SocketAddr,
-    settings: &Settings,
-) -> Result<Socket, OsError> {
-    imp::accept_udp_flow(local, remote, settings, true)
 }
 
 /// The congestion controls this kernel has loaded, as it lists them; `None` where it has no list.

@@ -43,15 +43,6 @@ pub fn connect_udp(_address: SocketAddr, _settings: &Settings) -> Result<Socket,
     Err(UNSUPPORTED)
 }
 
-pub fn accept_udp_flow(
-    _local: SocketAddr,
-    _remote: SocketAddr,
-    _settings: &Settings,
-    _is_of_many: bool,
-) -> Result<Socket, OsError> {
-    Err(UNSUPPORTED)
-}
-
 pub fn check_congestion_control(_name: &str) -> Result<(), OsError> {
     Err(UNSUPPORTED)
 }

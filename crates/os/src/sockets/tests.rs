@@ -139,69 +139,6 @@ fn a_shutdown_is_seen_as_the_end_of_the_stream() {
 }
 
 #[test]
-fn a_flow_s_socket_is_preferred_to_the_listener() {
-    let listener = bind_udp(LOOPBACK).expect("loopback");
-    let local = listener.local_addr().expect("bound");
-    let client = connect_udp(local, &Settings::default()).expect("loopback");
-    let remote = client.local_addr().expect("connected");
-    let mut buffer = [0; 16];
-
-    rustix::net::send(&client, b"hello", rustix::net::SendFlags::empty()).expect("sent");
-    await_readable(&listener);
-    let first = datagrams::receive(&listener, &mut buffer).expect("alive").expect("one waits");
-    assert_eq!((first.len, first.remote, first.local), (5, remote, Some(local.ip())));
-
-    let flow = accept_udp_flow(local, remote, &Settings::default()).expect("loopback");
-    rustix::net::send(&client, b"again", rustix::net::SendFlags::empty()).expect("sent");
-    await_readable(&flow);
-    assert!(datagrams::receive(&listener, &mut buffer).expect("alive").is_none());
-    assert_eq!(flow.receive_drops(), Some(0));
-}
-
-/// How a flow's socket is opened.
-type Accept = fn(SocketAddr, SocketAddr, &Settings) -> Result<Socket, OsError>;
-
-/// Callers of a listener, and the sockets of their flows, each opened by one of these.
-fn flows_of(listener: &Socket, accept: [Accept; 3]) -> Vec<(Socket, Socket)> {
-    let local = listener.local_addr().expect("bound");
-    let flow = |accept: Accept| {
-        let client = connect_udp(local, &Settings::default()).expect("loopback");
-        let remote = client.local_addr().expect("connected");
-        let flow = accept(local, remote, &Settings::default()).expect("loopback");
-        let ends = [flow.local_addr(), flow.peer_addr()].map(|end| end.expect("connected"));
-        assert_eq!(ends, [local, remote]);
-        (client, flow)
-    };
-    accept.map(flow).into()
-}
-
-#[test]
-fn flows_of_many_stand_beside_others_and_the_listener_hears_who_has_none() {
-    let listener = bind_udp(LOOPBACK).expect("loopback");
-    let local = listener.local_addr().expect("bound");
-    let (one, of_many) = (accept_udp_flow, accept_udp_flow_of_many);
-    let mut flows = flows_of(&listener, [one, of_many, of_many]);
-    flows.extend(flows_of(&listener, [one, one, of_many]));
-    let send = |client: &Socket| {
-        rustix::net::send(client, b"hello", rustix::net::SendFlags::empty()).expect("sent")
-    };
-    for (client, flow) in &flows {
-        send(client);
-        await_readable(flow);
-    }
-    let mut buffer = [0; 16];
-    for _ in 0..20 {
-        let stranger = connect_udp(local, &Settings::default()).expect("loopback");
-        send(&stranger);
-        await_readable(&listener);
-        let heard = datagrams::receive(&listener, &mut buffer).expect("alive");
-        assert_eq!(heard.map(|it| it.remote), stranger.local_addr().ok());
-    }
-    // Who is heard at his flow's is heard nowhere else.
-    assert!(datagrams::receive(&listener, &mut buffer).expect("alive").is_none());
-}
-
-#[test]
 fn the_listener_answers_from_the_address_it_was_called_by() {
     let any: SocketAddr = "0.0.0.0:0".parse().expect("an address");
     let listener = bind_udp(any).expect("a port");

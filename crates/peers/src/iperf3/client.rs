@@ -12,17 +12,18 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::quantity::{Period, count};
+use pathscope_core::quantity::count;
 use pathscope_core::record::{PeerFacts, Substitution};
-use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Phase};
+use pathscope_flow::{Credentials, Event, Input, Output, Phase};
 use pathscope_modes::groups::Test;
-use pathscope_modes::registry::{EndInterval, EndReport};
+use pathscope_modes::registry::EndReport;
 
 use super::carried::is_of_datagrams;
 use super::course::{Course, tell_all};
 use super::errors::{TAIL, denied, meant};
 use super::framing::{Incoming, RESULTS_MOST, document};
 use super::results::Results;
+use super::session::{End, Session};
 use super::{NAME, deadlines, plans, reports, states};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::joining::Cookie;
@@ -32,17 +33,13 @@ use crate::{Moment, PeerError};
 const STANDS_STILL: &str = "see whether it still runs, and what it has printed itself";
 
 /// The client's end.
-pub struct Client {
+pub type Client = Session<ClientEnd>;
+
+/// What it alone has.
+pub struct ClientEnd {
     cookie: Cookie,
-    /// What data bear: said nowhere.
-    token: Token,
     /// What this end calls itself.
     version: String,
-    incoming: Incoming,
-    stage: Stage,
-    /// By when the stage is to be over.
-    until: Tick,
-    course: Option<Box<Course>>,
     /// What runs otherwise than asked.
     substitutions: Vec<Substitution>,
     /// When flows that receive are to end, in a test of stated duration.
@@ -50,11 +47,11 @@ pub struct Client {
     tests: VecDeque<Test>,
     is_finishing: bool,
     has_met: bool,
-    outputs: VecDeque<Output<Self>>,
 }
 
+/// How far it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
+pub enum Stage {
     /// The cookie is said.
     Greeting,
     /// The server awaits parameters.
@@ -86,79 +83,37 @@ enum Stage {
 impl Client {
     /// A dialogue on a connection that has just been made. Its streams are known by `cookie`.
     pub(super) fn new(cookie: Cookie, token: Token, version: String, now: Tick) -> Self {
-        Self {
+        let until = now.plus_nanos(deadlines::GREETING.0);
+        let own = ClientEnd {
             cookie,
-            token,
             version,
-            incoming: Incoming::default(),
-            stage: Stage::Greeting,
-            until: now.plus_nanos(deadlines::GREETING.0),
-            course: None,
             substitutions: Vec::new(),
             ends_at: Tick::NEVER,
             tests: VecDeque::new(),
             is_finishing: false,
             has_met: false,
-            outputs: VecDeque::from([Output::Send(cookie.0.to_vec())]),
-        }
-    }
-
-    fn enter(&mut self, stage: Stage, within: Option<Period>, now: Tick) {
-        self.stage = stage;
-        self.until = within.map_or(Tick::NEVER, |within| now.plus_nanos(within.0));
-    }
-
-    fn say(&mut self, state: u8) {
-        self.outputs.push_back(Output::Send(vec![state]));
-    }
-
-    const fn moment(&self) -> Moment {
-        match self.stage {
-            Stage::Greeting => Moment::Greeting,
-            Stage::Met | Stage::Leaving { .. } | Stage::Over => Moment::BetweenTests,
-            Stage::Agreeing => Moment::Agreeing,
-            Stage::Attaching { .. } => Moment::Attaching,
-            Stage::Running => Moment::Running,
-            Stage::Ending { .. } | Stage::Reporting | Stage::Showing => Moment::Ending,
-            Stage::Failing(moment) => moment,
-        }
-    }
-
-    /// Whether flows run, or what they came to is not yet said for good.
-    const fn is_under_way(&self) -> bool {
-        matches!(self.moment(), Moment::Running | Moment::Ending)
-    }
-
-    fn end(&mut self, result: Result<(), PeerError>) {
-        if let Err(error) = &result
-            && self.is_under_way()
-        {
-            let is_lost = !matches!(error, PeerError::Stopped { by_this_end: true, .. });
-            let events = [Event::PeerLost, Event::Settle, Event::Stop];
-            tell_all(&mut self.outputs, if is_lost { &events } else { &events[1..] });
-        }
-        (self.stage, self.until) = (Stage::Over, Tick::NEVER);
-        self.outputs.push_back(Output::End(result));
+        };
+        Self::beginning(own, token, Stage::Greeting, cookie.0.to_vec(), until)
     }
 
     /// Says what is to be measured, or takes leave, where the server awaits that.
     fn go_on(&mut self, now: Tick) {
         match self.stage {
             Stage::Met => {
-                if let Some(test) = self.tests.pop_front() {
+                if let Some(test) = self.own.tests.pop_front() {
                     let (test, substitutions) = plans::fitted(test);
-                    let parameters = plans::said(&test, &self.version);
+                    let parameters = plans::said(&test, &self.own.version);
                     self.outputs.push_back(Output::Send(document(&parameters.write())));
                     self.course = Some(Box::new(Course::new(test, &parameters)));
-                    self.substitutions = substitutions;
+                    self.own.substitutions = substitutions;
                     self.enter(Stage::Agreeing, Some(deadlines::AGREEING), now);
-                } else if self.is_finishing {
+                } else if self.own.is_finishing {
                     self.end(Ok(()));
                 }
             }
-            Stage::Leaving { is_closed: true } if self.is_finishing => self.end(Ok(())),
+            Stage::Leaving { is_closed: true } if self.own.is_finishing => self.end(Ok(())),
             // A session is of one test.
-            Stage::Leaving { is_closed: true } if !self.tests.is_empty() => {
+            Stage::Leaving { is_closed: true } if !self.own.tests.is_empty() => {
                 let error = self.closed();
                 self.end(Err(error));
             }
@@ -207,7 +162,7 @@ impl Client {
                 });
             }
             (states::PARAM_EXCHANGE, Stage::Greeting) => {
-                self.has_met = true;
+                self.own.has_met = true;
                 self.enter(Stage::Met, None, now);
                 self.go_on(now);
             }
@@ -241,7 +196,7 @@ impl Client {
         let Some(course) = &self.course else { return };
         let plan = Box::new(course.test.clone());
         let credentials = Credentials { token: self.token, session: None, goes_ahead: false };
-        let substitutions = std::mem::take(&mut self.substitutions);
+        let substitutions = std::mem::take(&mut self.own.substitutions);
         self.outputs.push_back(Output::Open { credentials, plan, substitutions });
         self.enter(Stage::Attaching { is_told: false }, Some(deadlines::ATTACH), now);
     }
@@ -267,14 +222,14 @@ impl Client {
         course.begins(now);
         let receives = plans::receives(&course.test, Role::Client);
         let ends_at = plans::stated(&course.test).filter(|_| receives);
-        self.ends_at = ends_at.map_or(Tick::NEVER, |duration| now.plus_nanos(duration.0));
+        self.own.ends_at = ends_at.map_or(Tick::NEVER, |duration| now.plus_nanos(duration.0));
         self.outputs.push_back(Output::Start);
         self.enter(Stage::Running, None, now);
     }
 
     /// The time of what this end receives is over, or it is stopped. Datagrams are received until the server has stopped, too.
     fn stop_flows(&mut self, now: Tick) {
-        self.ends_at = Tick::NEVER;
+        self.own.ends_at = Tick::NEVER;
         if self.course.as_ref().is_some_and(|course| is_of_datagrams(&course.test)) {
             return self.say_end(now);
         }
@@ -374,14 +329,6 @@ impl Client {
         Ok(())
     }
 
-    fn unreadable(&self, what: String) -> PeerError {
-        PeerError::Unreadable { who: Role::Server, moment: self.moment(), what }
-    }
-
-    const fn closed(&self) -> PeerError {
-        PeerError::Closed { who: Role::Server, moment: self.moment(), reason: None }
-    }
-
     /// The server has said that it cannot, and as much of why as came.
     fn failed(&mut self, moment: Moment) -> PeerError {
         let refusal = meant(&self.incoming.up_to(TAIL));
@@ -396,8 +343,8 @@ impl Client {
 
     /// Somebody wants this end to stop: in order the first time, so that what the server counted is kept.
     fn stop(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
-        self.tests.clear();
-        self.is_finishing = true;
+        self.own.tests.clear();
+        self.own.is_finishing = true;
         let is_first = self.course.as_ref().is_some_and(|course| !course.is_stopped);
         match self.stage {
             Stage::Over => return Ok(()),
@@ -427,13 +374,11 @@ impl Client {
     }
 
     fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
-        if now >= self.ends_at {
+        if now >= self.own.ends_at {
             self.stop_flows(now);
         }
-        let quiet_at = self.quiet_at();
-        if now >= quiet_at {
-            let (who, silence) = (Role::Server, deadlines::QUIET);
-            return Err(PeerError::Silent { who, moment: Moment::Running, silence });
+        if let Some(silent) = self.silence(now) {
+            return Err(silent);
         }
         if now < self.until {
             return Ok(());
@@ -474,11 +419,6 @@ impl Client {
         }
     }
 
-    fn quiet_at(&self) -> Tick {
-        let course = self.course.as_ref().filter(|_| self.stage == Stage::Running);
-        course.map_or(Tick::NEVER, |course| course.quiet_at)
-    }
-
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
         match input {
             Input::Received(bytes) => {
@@ -517,56 +457,59 @@ impl Client {
     }
 }
 
-impl Dialogue for Client {
-    type Plan = Test;
-    type Interval = EndInterval;
-    type Report = EndReport;
-    type Error = PeerError;
+impl End for ClientEnd {
+    type Stage = Stage;
 
-    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
-        if self.stage == Stage::Over {
-            return;
+    const OTHER: Role = Role::Server;
+    const RUNNING: Stage = Stage::Running;
+    const OVER: Stage = Stage::Over;
+
+    fn moment(stage: Stage) -> Moment {
+        match stage {
+            Stage::Greeting => Moment::Greeting,
+            Stage::Met | Stage::Leaving { .. } | Stage::Over => Moment::BetweenTests,
+            Stage::Agreeing => Moment::Agreeing,
+            Stage::Attaching { .. } => Moment::Attaching,
+            Stage::Running => Moment::Running,
+            Stage::Ending { .. } | Stage::Reporting | Stage::Showing => Moment::Ending,
+            Stage::Failing(moment) => moment,
         }
-        if let Err(error) = self.act(input, now) {
-            self.end(Err(error));
-        }
     }
 
-    fn output(&mut self) -> Option<Output<Self>> {
-        self.outputs.pop_front()
+    fn is_under_way(stage: Stage) -> bool {
+        matches!(Self::moment(stage), Moment::Running | Moment::Ending)
     }
 
-    fn deadline(&self) -> Option<Tick> {
-        let until = self.until.min(self.ends_at).min(self.quiet_at());
-        (until != Tick::NEVER).then_some(until)
+    fn is_loss(error: &PeerError) -> bool {
+        !matches!(error, PeerError::Stopped { by_this_end: true, .. })
     }
 
-    fn has_wide_numbers(&self) -> bool {
-        self.course.as_ref().is_none_or(|course| course.headers.is_wide)
+    fn due(&self) -> Tick {
+        self.ends_at
     }
 
-    fn unread_bytes(&self) -> usize {
-        self.incoming.len()
+    fn act(client: &mut Client, input: Input<'_, Client>, now: Tick) -> Result<(), PeerError> {
+        client.act(input, now)
     }
 }
 
 impl ClientDialogue for Client {
     fn propose(&mut self, test: Test, now: Tick) {
-        self.tests.push_back(test);
+        self.own.tests.push_back(test);
         self.go_on(now);
     }
 
     fn finish(&mut self, now: Tick) {
-        self.is_finishing = true;
+        self.own.is_finishing = true;
         self.go_on(now);
     }
 
     fn cookie(&self) -> Option<Cookie> {
-        Some(self.cookie)
+        Some(self.own.cookie)
     }
 
     fn peer_facts(&self) -> Option<PeerFacts> {
         let name = || NAME.to_owned();
-        self.has_met.then(|| PeerFacts { name: name(), ..PeerFacts::default() })
+        self.own.has_met.then(|| PeerFacts { name: name(), ..PeerFacts::default() })
     }
 }

@@ -35,6 +35,7 @@ mod reports;
 mod results;
 mod sent;
 mod server;
+mod session;
 mod states;
 mod words;
 

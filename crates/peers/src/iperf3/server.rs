@@ -5,39 +5,34 @@
 //!  Over <--10, closed-- Showing <--all over-- Settling <--------------------------results---+
 //! ```
 
-use std::collections::VecDeque;
-
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
+use pathscope_flow::{Credentials, Event, Input, Output};
 use pathscope_modes::groups::{MAIN, Test};
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::course::{Course, tell_all};
 use super::errors::{self, Declined};
-use super::framing::{Incoming, PARAMETERS_MOST, RESULTS_MOST, document};
+use super::framing::{PARAMETERS_MOST, RESULTS_MOST, document};
 use super::parameters::Parameters;
 use super::results::Results;
+use super::session::{End, Session};
 use super::{deadlines, plans, reports, states};
 use crate::dialogue::{ServerDialogue, ServerSettings};
 use crate::{Moment, PeerError, Refusal};
 
 /// The server's end.
-pub struct Server {
+pub type Server = Session<ServerEnd>;
+
+/// What it alone has.
+pub struct ServerEnd {
     settings: ServerSettings,
-    /// What data bear: said nowhere.
-    token: Token,
-    incoming: Incoming,
-    stage: Stage,
-    /// By when the stage is to be over.
-    until: Tick,
-    course: Option<Box<Course>>,
-    outputs: VecDeque<Output<Self>>,
 }
 
+/// How far it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
+pub enum Stage {
     /// The parameters are awaited.
     Asking,
     Preparing,
@@ -59,49 +54,13 @@ enum Stage {
 impl Server {
     /// A dialogue with a client whose cookie has come. Its data bear `token`.
     pub(super) fn new(settings: ServerSettings, token: Token, now: Tick) -> Self {
-        Self {
-            settings,
-            token,
-            incoming: Incoming::default(),
-            stage: Stage::Asking,
-            until: now.plus_nanos(deadlines::PARAMETERS.0),
-            course: None,
-            outputs: VecDeque::from([Output::Send(vec![states::PARAM_EXCHANGE])]),
-        }
-    }
-
-    fn enter(&mut self, stage: Stage, within: Option<Period>, now: Tick) {
-        self.stage = stage;
-        self.until = within.map_or(Tick::NEVER, |within| now.plus_nanos(within.0));
-    }
-
-    fn say(&mut self, state: u8) {
-        self.outputs.push_back(Output::Send(vec![state]));
+        let until = now.plus_nanos(deadlines::PARAMETERS.0);
+        let says = vec![states::PARAM_EXCHANGE];
+        Self::beginning(ServerEnd { settings }, token, Stage::Asking, says, until)
     }
 
     fn say_error(&mut self, number: u32) {
         self.outputs.push_back(Output::Send(errors::said(number)));
-    }
-
-    const fn moment(&self) -> Moment {
-        match self.stage {
-            Stage::Asking | Stage::Preparing => Moment::Agreeing,
-            Stage::Attaching => Moment::Attaching,
-            Stage::Running => Moment::Running,
-            Stage::Ending | Stage::Settling { .. } | Stage::Showing | Stage::Over => Moment::Ending,
-        }
-    }
-
-    fn end(&mut self, result: Result<(), PeerError>) {
-        if let (Err(error), Stage::Running | Stage::Ending | Stage::Settling { .. }) =
-            (&result, self.stage)
-        {
-            let is_lost = !matches!(error, PeerError::Stopped { .. });
-            let events = [Event::PeerLost, Event::Settle, Event::Stop];
-            tell_all(&mut self.outputs, if is_lost { &events } else { &events[1..] });
-        }
-        (self.stage, self.until) = (Stage::Over, Tick::NEVER);
-        self.outputs.push_back(Output::End(result));
     }
 
     /// Takes what has come as far as it goes. Whether there may be more to take.
@@ -111,7 +70,7 @@ impl Server {
             Stage::Asking => {
                 let Some(said) = self.document(PARAMETERS_MOST)? else { return Ok(false) };
                 let granted = Parameters::read(&said).and_then(|parameters| {
-                    Ok((plans::granted(&parameters, &self.settings)?, parameters))
+                    Ok((plans::granted(&parameters, &self.own.settings)?, parameters))
                 });
                 match granted {
                     Ok((test, parameters)) => self.prepare(test, &parameters, now),
@@ -143,10 +102,6 @@ impl Server {
             });
             self.unreadable(wrong.to_string())
         })
-    }
-
-    fn unreadable(&self, what: String) -> PeerError {
-        PeerError::Unreadable { who: Role::Client, moment: self.moment(), what }
     }
 
     fn decline(&mut self, Declined { number, refusal }: Declined) -> PeerError {
@@ -199,7 +154,7 @@ impl Server {
             return;
         }
         course.begins(now);
-        let longest = plans::stated(&course.test).unwrap_or(plans::longest(&self.settings));
+        let longest = plans::stated(&course.test).unwrap_or(plans::longest(&self.own.settings));
         let within = Period(longest.0.saturating_add(deadlines::OVERTIME.0));
         self.outputs.push_back(Output::Send(vec![states::TEST_START, states::TEST_RUNNING]));
         self.outputs.push_back(Output::Start);
@@ -284,10 +239,9 @@ impl Server {
     }
 
     fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
-        if now >= self.quiet_at() {
+        if let Some(silent) = self.silence(now) {
             self.say_error(errors::IDLE);
-            let (who, silence) = (Role::Client, deadlines::QUIET);
-            return Err(PeerError::Silent { who, moment: Moment::Running, silence });
+            return Err(silent);
         }
         if now < self.until {
             return Ok(());
@@ -322,11 +276,6 @@ impl Server {
         }
     }
 
-    fn quiet_at(&self) -> Tick {
-        let course = self.course.as_ref().filter(|_| self.stage == Stage::Running);
-        course.map_or(Tick::NEVER, |course| course.quiet_at)
-    }
-
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
         match input {
             Input::Received(bytes) => {
@@ -334,10 +283,7 @@ impl Server {
                 while self.take(now)? {}
             }
             Input::ControlClosed if self.stage == Stage::Showing => self.leave(),
-            Input::ControlClosed => {
-                let (who, moment) = (Role::Client, self.moment());
-                return Err(PeerError::Closed { who, moment, reason: None });
-            }
+            Input::ControlClosed => return Err(self.closed()),
             Input::Prepared(_) if self.stage == Stage::Preparing => {
                 self.say(states::CREATE_STREAMS);
                 self.enter(Stage::Attaching, Some(deadlines::ATTACH), now);
@@ -358,40 +304,32 @@ impl Server {
     }
 }
 
-impl Dialogue for Server {
-    type Plan = Test;
-    type Interval = EndInterval;
-    type Report = EndReport;
-    type Error = PeerError;
+impl End for ServerEnd {
+    type Stage = Stage;
 
-    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
-        if self.stage == Stage::Over {
-            return;
+    const OTHER: Role = Role::Client;
+    const RUNNING: Stage = Stage::Running;
+    const OVER: Stage = Stage::Over;
+
+    fn moment(stage: Stage) -> Moment {
+        match stage {
+            Stage::Asking | Stage::Preparing => Moment::Agreeing,
+            Stage::Attaching => Moment::Attaching,
+            Stage::Running => Moment::Running,
+            Stage::Ending | Stage::Settling { .. } | Stage::Showing | Stage::Over => Moment::Ending,
         }
-        if let Err(error) = self.act(input, now) {
-            self.end(Err(error));
-        }
     }
 
-    fn output(&mut self) -> Option<Output<Self>> {
-        self.outputs.pop_front()
+    fn is_under_way(stage: Stage) -> bool {
+        matches!(stage, Stage::Running | Stage::Ending | Stage::Settling { .. })
     }
 
-    fn deadline(&self) -> Option<Tick> {
-        let until = self.until.min(self.quiet_at());
-        (until != Tick::NEVER).then_some(until)
+    fn is_loss(error: &PeerError) -> bool {
+        !matches!(error, PeerError::Stopped { .. })
     }
 
-    fn has_wide_numbers(&self) -> bool {
-        self.course.as_ref().is_none_or(|course| course.headers.is_wide)
-    }
-
-    fn stamps_time_of_day(&self) -> bool {
-        self.course.as_ref().is_none_or(|course| course.headers.is_of_day)
-    }
-
-    fn unread_bytes(&self) -> usize {
-        self.incoming.len()
+    fn act(server: &mut Server, input: Input<'_, Server>, now: Tick) -> Result<(), PeerError> {
+        server.act(input, now)
     }
 }
 

@@ -16,6 +16,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::opening::excerpt;
+use super::unfinished::Unfinished;
 
 /// Length of what precedes each body.
 pub const HEADER_BYTES: usize = 6;
@@ -176,48 +177,35 @@ fn got(first: &str, is_text: bool, kind: MessageType, claimed: u32) -> String {
 /// Cuts what comes into messages. Holds one unfinished message and no more, however much comes at once.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    unfinished: Vec<u8>,
+    unfinished: Unfinished,
 }
 
 impl Decoder {
     /// Takes the next message's bytes, or what there is of them, from the front of `bytes`; `None`:
     /// all of it was taken and the message is not complete. Bodies are no longer than `most`.
     pub fn next(&mut self, bytes: &mut &[u8], most: usize) -> Result<Option<Frame>, FrameError> {
-        self.take(bytes, HEADER_BYTES);
-        let Some(header) = self.unfinished.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+        let Some(header) = self.unfinished.header::<HEADER_BYTES>(bytes) else { return Ok(None) };
         let (kind, length) = read_header(*header, most).map_err(|(kind, claimed, most)| {
             let more = bytes.len().min(EXCERPT - HEADER_BYTES);
             let first = excerpt(&[&header[..], &bytes[..more]].concat());
             let is_text = first.starts_with("the text");
             FrameError { kind, claimed, most, first, is_text }
         })?;
-        self.take(bytes, HEADER_BYTES + length);
-        if self.unfinished.len() < HEADER_BYTES + length {
+        let Some(mut body) = self.unfinished.whole(bytes, HEADER_BYTES + length) else {
             return Ok(None);
-        }
-        // The buffer goes with the message, so that one long message leaves nothing behind.
-        let mut body = std::mem::take(&mut self.unfinished);
+        };
         body.drain(..HEADER_BYTES);
         Ok(Some(Frame { kind, body }))
     }
 
     /// Whether a message has begun and not ended.
     pub fn is_amid(&self) -> bool {
-        !self.unfinished.is_empty()
+        self.unfinished.len() > 0
     }
 
     /// Bytes held.
     pub fn held(&self) -> usize {
         self.unfinished.len()
-    }
-
-    /// Holds `wanted` bytes of the message, or as many as there are. Memory follows what came, not what
-    /// a header claims.
-    fn take(&mut self, bytes: &mut &[u8], wanted: usize) {
-        let missing = wanted.saturating_sub(self.unfinished.len()).min(bytes.len());
-        let (taken, rest) = bytes.split_at(missing);
-        self.unfinished.extend_from_slice(taken);
-        *bytes = rest;
     }
 }
 

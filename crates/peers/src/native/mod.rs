@@ -31,6 +31,7 @@ mod resumption;
 mod server;
 mod shorten;
 mod stream;
+mod unfinished;
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -16,6 +16,7 @@ use std::fmt;
 use super::checksum::crc32c;
 use super::frame::MessageType;
 use super::opening::hex;
+use super::unfinished::Unfinished;
 
 /// What each frame begins with. The first byte begins no frame of version 1, whose lengths are below 2²¹; damaged into
 /// a 0, the second makes a length that no frame of version 1 has.
@@ -103,22 +104,17 @@ impl fmt::Display for Damage {
 /// Cuts what comes into frames. Holds one unfinished frame and no more.
 #[derive(Debug, Default)]
 pub(super) struct NumberedDecoder {
-    unfinished: Vec<u8>,
+    unfinished: Unfinished,
 }
 
 impl NumberedDecoder {
     /// Takes the next frame's bytes, or what there is of them, from the front of `bytes`; `None`: all of it was taken
     /// and the frame is not complete.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Numbered>, Damage> {
-        self.take(bytes, HEADER_BYTES);
-        let Some(header) = self.unfinished.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+        let Some(header) = self.unfinished.header::<HEADER_BYTES>(bytes) else { return Ok(None) };
         let length = length_of(header)?;
         let whole = HEADER_BYTES + length + TRAILER_BYTES;
-        self.take(bytes, whole);
-        if self.unfinished.len() < whole {
-            return Ok(None);
-        }
-        let frame = std::mem::take(&mut self.unfinished);
+        let Some(frame) = self.unfinished.whole(bytes, whole) else { return Ok(None) };
         let (checked, trailer) = frame.split_at(HEADER_BYTES + length);
         let (header, body) = checked.split_at(HEADER_BYTES);
         let kind = MessageType(u16::from_be_bytes([header[4], header[5]]));
@@ -132,19 +128,12 @@ impl NumberedDecoder {
 
     /// Whether a frame has begun and not ended.
     pub fn is_amid(&self) -> bool {
-        !self.unfinished.is_empty()
+        self.unfinished.len() > 0
     }
 
     /// Bytes held.
     pub fn held(&self) -> usize {
         self.unfinished.len()
-    }
-
-    fn take(&mut self, bytes: &mut &[u8], wanted: usize) {
-        let missing = wanted.saturating_sub(self.unfinished.len()).min(bytes.len());
-        let (taken, rest) = bytes.split_at(missing);
-        self.unfinished.extend_from_slice(taken);
-        *bytes = rest;
     }
 }
 

@@ -173,6 +173,10 @@ impl<V: Variant> Peer for V {
     const UNHEARD: Option<&'static str> = Some(
         "words go to the port before the first for data, and a receiver that was started with -N hears none: --peer ntttcp-no-sync",
     );
+    const FEWER_PORTS: Option<&'static str> = Some(
+        "the receiver is there and listens at fewer ports than this end connects to: start it with as many (-P, 16 where nothing is said), \
+         or connect to fewer",
+    );
     const ONE_TEST: bool = true;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;

@@ -21,8 +21,10 @@ use pathscope_flow::{Credentials, Group};
 use pathscope_os::sockets::Socket;
 use pathscope_peers::attach::Seat;
 use pathscope_peers::joining::Cookie;
-use pathscope_peers::registry::{PeerKind, StreamAttaching};
+use pathscope_peers::peer::{Control, Peer};
+use pathscope_peers::registry::{PeerKind, PeerVisitor, StreamAttaching};
 
+use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
@@ -60,6 +62,20 @@ impl Orders {
         self.peer.attach_stream(seat, self.credentials.session, self.cookie)
     }
 
+    /// Why a connection to `address` was not made, where others may have been: the first of them went to `made`. Where words have a port
+    /// of their own, that one takes connections, too.
+    fn explained(
+        &self,
+        error: RunError,
+        address: SocketAddr,
+        made: Option<SocketAddr>,
+    ) -> RunError {
+        let words = (self.peer.control() == Control::PortBefore)
+            .then(|| SocketAddr::new(self.server.ip(), self.server.port().saturating_sub(1)));
+        let answers = made.or(words).filter(|answers| answers.ip() == address.ip());
+        error.beside(answers, self.peer.visit(FewerPorts))
+    }
+
     /// A flow has its socket.
     fn attached(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
         let group = self.group.id;
@@ -71,5 +87,16 @@ impl Orders {
             Ok(socket) => SessionMessage::Attached { group, flow, socket, arrival },
             Err(error) => SessionMessage::AttachFailed(error),
         });
+    }
+}
+
+/// What it means that a server takes connections at one port and refuses them at another, where its kind of peer knows.
+struct FewerPorts;
+
+impl PeerVisitor for FewerPorts {
+    type Output = Option<&'static str>;
+
+    fn visit<P: Peer>(self) -> Option<&'static str> {
+        P::FEWER_PORTS
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn start(
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         failures: 0,
+        answers: None,
         is_stopped: false,
     };
     let remote = OpenerRemote::new(waker.clone(), |told| {
@@ -126,6 +127,8 @@ struct Opener {
     pause_until: Tick,
     /// Connections that were not made since the last that was.
     failures: u32,
+    /// Where the first was made.
+    answers: Option<SocketAddr>,
     is_stopped: bool,
 }
 
@@ -293,6 +296,7 @@ impl Opener {
         let (begun, connect_ns) = (Some(asking.begun), asking.connect_ns());
         let called = asking.attaching.called();
         let arrival = Arrival { begun, connect_ns, called, ..Arrival::default() };
+        self.answers = self.answers.or(Some(asking.server));
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
         let flow = self.orders.seat(number).flow;
         match &mut self.handing {
@@ -325,7 +329,8 @@ impl Opener {
                      addresses of one server; leave it out, or measure it in a run of its own"
                 ))
             };
-            let error = if is_foreign { foreign() } else { error };
+            let explained = |error| self.orders.explained(error, address, self.answers);
+            let error = if is_foreign { foreign() } else { explained(error) };
             return self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
         let is_final = refused == Some(SeatRefusal::Served);

@@ -11,7 +11,7 @@ use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, TcpFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, Tally};
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
@@ -19,6 +19,7 @@ use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
 use crate::messages::pages::Pages;
+use crate::promised::Promised;
 use crate::readying::Room;
 use crate::threads::lock;
 
@@ -36,7 +37,7 @@ pub(crate) enum SessionMessage {
     /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
     Joined { stream: TcpStream, answer: Vec<u8> },
     /// Server: a datagram flow has called from there, that is the session's by where it comes from.
-    Called { local: SocketAddr, remote: SocketAddr },
+    Called(Promised),
     /// Server: the flows of the test that was asked for may come now: they are known by where they come from, and those of
     /// another test of the same address were awaited.
     MayAttach,
@@ -103,9 +104,8 @@ pub(crate) enum SessionMessage {
 pub(crate) enum FlowSocket {
     /// It is open.
     Open(Socket),
-    /// A server's datagram socket, opened when the test starts: until then the client may ask again
-    /// whether it has its seat, and the listener must hear it.
-    Promised { local: SocketAddr, remote: SocketAddr },
+    /// A server's datagram socket, opened when the test starts.
+    Promised(Promised),
     /// It is open in a table of descriptors of its worker's.
     Held(HeldSocket),
 }
@@ -144,7 +144,7 @@ impl FlowSocket {
         match self {
             Self::Open(socket) => Some(addresses(socket)),
             Self::Held(held) => Some(held.addresses),
-            Self::Promised { .. } => None,
+            Self::Promised(_) => None,
         }
     }
 
@@ -153,9 +153,7 @@ impl FlowSocket {
         match self {
             Self::Open(socket) => Ok(Some(socket)),
             Self::Held(_) => Ok(None),
-            Self::Promised { local, remote } => {
-                Ok(Some(sockets::accept_udp_flow(local, remote, settings)?))
-            }
+            Self::Promised(promised) => Ok(Some(promised.open(settings)?)),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::connect::origins::from_link_of;
 use crate::messages::attendance::Arrival;
 use crate::messages::door::Door;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::promised::Promised;
 use crate::session::driver::Carrier;
 
 /// More than any of them.
@@ -129,6 +130,7 @@ impl Serving<'_> {
         Calling { greeting, answer }: Calling<Greeting>,
     ) {
         let (Some(socket), Some(local)) = (&own.datagrams, *local) else { return };
+        let Some(beside) = own.beside.clone() else { return };
         let from = *remote;
         let stated = &self.sessions.settings.stated;
         let of_kind = stated.iter().filter(|stated| stated.peer == own.peer);
@@ -156,7 +158,7 @@ impl Serving<'_> {
         inbox.0.post(SessionMessage::Attached {
             group: GroupId(0),
             flow: FlowId(0),
-            socket: FlowSocket::Promised { local: here, remote: from },
+            socket: FlowSocket::Promised(Promised { local: here, remote: from, beside }),
             arrival: Arrival::default(),
         });
         let carrier = Carrier::Flows { local: Some(local), remote: from, inbox, door };

@@ -4,12 +4,15 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use pathscope_os::datagrams::Datagram;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{OsError, address};
 use pathscope_peers::peer::{Control, OwnDatagrams, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
+use crate::connect::origins::from_link_of;
 use crate::error::RunError;
+use crate::promised::{Beside, Promised};
 
 /// Connections that wait to be accepted: those in the making of two clients as they are by default. More would not have
 /// more of them served: where strangers keep the queue full, everybody else waits for all that stand in it.
@@ -28,6 +31,17 @@ pub(super) struct Listening {
     pub address: SocketAddr,
     pub connections: Socket,
     pub datagrams: Socket,
+    /// Who opens the sockets of flows at the same port.
+    pub beside: Beside,
+}
+
+impl Listening {
+    /// The socket of a flow that has sent this.
+    pub fn promised(&self, &Datagram { local, remote, .. }: &Datagram) -> Option<Promised> {
+        let (ip, own) = local.zip(self.datagrams.local_addr().ok())?;
+        let local = from_link_of(remote, SocketAddr::new(ip, own.port()));
+        Some(Promised { local, remote, beside: self.beside.clone() })
+    }
 }
 
 /// One address at which one kind of client has a listener of its own.
@@ -37,6 +51,8 @@ pub(super) struct OwnListening {
     pub address: SocketAddr,
     pub connections: Option<Socket>,
     pub datagrams: Option<Socket>,
+    /// Who opens the sockets of flows at the port of its datagrams, where they have any.
+    pub beside: Option<Beside>,
     /// Whether it is the port before those of flows, where what is said is heard.
     pub is_for_words: bool,
 }
@@ -155,39 +171,38 @@ fn bind_own(
     for mut address in addresses {
         // A port of the system's choice is the same everywhere.
         address.set_port(own.first().map_or(port, |first| first.address.port()));
-        let (address, connections, datagrams) = match bind_for(peer, address) {
-            Ok(bound) => bound,
-            Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {
-                continue;
-            }
+        match bind_for(peer, address) {
+            Ok(bound) => own.push(bound),
+            Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {}
             Err(error) => return Err(RunError::from(error).at_port_of(peer)),
-        };
-        own.push(OwnListening { peer, address, connections, datagrams, is_for_words: false });
+        }
     }
     Ok(own)
 }
 
-/// One address, on what clients of this kind use, and which that became.
-fn bind_for(
-    peer: PeerKind,
-    address: SocketAddr,
-) -> Result<(SocketAddr, Option<Socket>, Option<Socket>), OsError> {
+/// One address, on what clients of this kind use.
+fn bind_for(peer: PeerKind, address: SocketAddr) -> Result<OwnListening, OsError> {
     let bound = |socket: &Socket, protocol| {
         socket.local_addr().map_err(|source| OsError::Listen { protocol, address, source })
     };
+    let (connections, datagrams, beside) = (None, None, None);
+    let none = OwnListening { peer, address, connections, datagrams, beside, is_for_words: false };
     match peer.visit(Uses) {
         (true, true) => {
-            let Listening { address, connections, datagrams } = bind(address)?;
-            Ok((address, Some(connections), Some(datagrams)))
+            let Listening { address, connections, datagrams, beside } = bind(address)?;
+            let (connections, datagrams) = (Some(connections), Some(datagrams));
+            Ok(OwnListening { address, connections, datagrams, beside: Some(beside), ..none })
         }
         (true, false) => {
             let connections = sockets::listen_tcp(address, BACKLOG)?;
-            Ok((bound(&connections, "TCP")?, Some(connections), None))
+            let address = bound(&connections, "TCP")?;
+            Ok(OwnListening { address, connections: Some(connections), ..none })
         }
         // Two programs with one port would share their callers, and neither would know.
         (false, _) => {
             let datagrams = sockets::bind_udp_alone(address)?;
-            Ok((bound(&datagrams, "UDP")?, None, Some(datagrams)))
+            let address = bound(&datagrams, "UDP")?;
+            Ok(OwnListening { address, datagrams: Some(datagrams), ..none })
         }
     }
 }
@@ -228,7 +243,8 @@ pub(super) fn bind(address: SocketAddr) -> Result<Listening, OsError> {
             Ok(datagrams) => {
                 // What the system does not grant is asked for again.
                 let _ = datagrams.enlarge_receive_buffer(ROOM_FOR_SEATS);
-                return Ok(Listening { address: bound, connections, datagrams });
+                let beside = Beside::listener(&datagrams);
+                return Ok(Listening { address: bound, connections, datagrams, beside });
             }
             Err(_) if address.port() == 0 && further_attempts.next().is_some() => {}
             Err(error) => return Err(error),

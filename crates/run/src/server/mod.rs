@@ -52,7 +52,6 @@ pub use log_limit::LogLimit;
 pub use shares::{Descriptors, Threads};
 pub use totals::Totals;
 
-use crate::connect::origins::from_link_of;
 use crate::error::RunError;
 use crate::queue::Queue;
 use crate::records::journal::Journal;
@@ -351,7 +350,7 @@ impl<'scope> Serving<'scope> {
                     }
                     FIRST_DATAGRAMS..FIRST_GUEST => {
                         let place = (key - FIRST_DATAGRAMS) as usize;
-                        self.attach_datagrams(&listening[place].datagrams);
+                        self.attach_datagrams(&listening[place]);
                     }
                     // They were heard.
                     FIRST_GUEST.. => {}
@@ -560,7 +559,8 @@ impl<'scope> Serving<'scope> {
     }
 
     /// Datagrams that ask for a seat. Whoever asks must echo a value that only its address was told.
-    fn attach_datagrams(&self, socket: &Socket) {
+    fn attach_datagrams(&self, listening: &Listening) {
+        let socket = &listening.datagrams;
         let mut buffer = [0; 256];
         for _ in 0..TURN {
             let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
@@ -569,30 +569,22 @@ impl<'scope> Serving<'scope> {
                 DatagramHeard::Nothing => continue,
                 DatagramHeard::Answer(answer) => answer,
                 DatagramHeard::Joins(answer) => {
-                    if let Some(at) = called_at(socket, &datagram) {
+                    if let Some(promised) = listening.promised(&datagram) {
                         let Datagram { remote, local, .. } = datagram;
                         // What is lost is asked for again, by clients that do.
                         let tell = || drop(datagrams::send(socket, &answer, remote, local));
-                        self.sessions.take_call(at, remote, tell);
+                        self.sessions.take_call(promised, tell);
                     }
                     continue;
                 }
                 DatagramHeard::Claimed(claim) => {
-                    let decided = called_at(socket, &datagram)
-                        .map_or(Err(SeatRefusal::NoRoom), |local| {
-                            self.sessions.attach_datagrams(&claim, local, datagram.remote)
-                        });
-                    claim.reply(decided)
+                    let promised = listening.promised(&datagram).ok_or(SeatRefusal::NoRoom);
+                    let attach = |promised| self.sessions.attach_datagrams(&claim, promised);
+                    claim.reply(promised.and_then(attach))
                 }
             };
             // A lost answer is asked for again.
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
     }
-}
-
-/// The address of this end at which a datagram came.
-fn called_at(socket: &Socket, Datagram { local, remote, .. }: &Datagram) -> Option<SocketAddr> {
-    let (ip, own) = local.zip(socket.local_addr().ok())?;
-    Some(from_link_of(*remote, SocketAddr::new(ip, own.port())))
 }

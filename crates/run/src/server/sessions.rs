@@ -37,6 +37,7 @@ use crate::holders::Holders;
 use crate::messages::attendance::{Arrival, Attendance, Attended};
 use crate::messages::handing::Handing;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::promised::Promised;
 use crate::threads::lock;
 use crate::workers::entrances::WayIn;
 
@@ -345,10 +346,9 @@ impl Sessions {
     pub fn attach_datagrams(
         &self,
         claim: &DatagramClaim,
-        local: SocketAddr,
-        remote: SocketAddr,
+        promised: Promised,
     ) -> Result<(), SeatRefusal> {
-        let seat = claim.seat();
+        let (seat, remote) = (claim.seat(), promised.remote);
         let mut state = lock(&self.state);
         let expected = state.tests.get_mut(&seat.token).ok_or(SeatRefusal::UnknownSession)?;
         if !expected.access.takes(claim, remote) {
@@ -358,7 +358,7 @@ impl Sessions {
         expected.seats.claim_datagram(seat, remote)?;
         if expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote) {
             let Seat { group, flow, lane, .. } = seat;
-            let socket = FlowSocket::Promised { local, remote };
+            let socket = FlowSocket::Promised(promised);
             expected.inbox.post(if expected.test.roams() {
                 SessionMessage::Lane { group, flow, lane, socket: Some(socket) }
             } else {

@@ -23,6 +23,8 @@ pub(crate) struct Collector {
 #[derive(Debug)]
 struct Pending {
     interval: EndInterval,
+    /// What is to be told of all workers together, of each mode.
+    joined: Vec<Tally>,
     /// Per worker: the reports that came.
     came: Vec<u8>,
     /// When they begin and end, in time since the start of the test, added up.
@@ -37,6 +39,12 @@ impl Pending {
         self.parts += 1;
         self.sums_ns = [0, 1].map(|it| self.sums_ns[it].saturating_add(times_ns[it]));
         [self.interval.start_ns, self.interval.end_ns] = self.sums_ns.map(|sum| sum / self.parts);
+    }
+
+    /// What is told of it.
+    fn told(mut self) -> EndInterval {
+        self.joined.iter().for_each(|tally| tally.add_to(&mut self.interval));
+        self.interval
     }
 }
 
@@ -53,12 +61,13 @@ impl Collector {
 
     /// Adds what a worker did in an interval. What comes after its interval was given up on is counted
     /// into the next one, so that nothing is lost from the sum.
-    pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, tally: &Tally) {
+    pub fn add(&mut self, worker: usize, index: u64, [start, end]: [Tick; 2], tally: Tally) {
         let (index, is_late) = (index.max(self.next), index < self.next);
         let workers = self.expected.len();
         let pending = self.pending.entry(index).or_insert_with(|| {
             Box::new(Pending {
                 interval: EndInterval { index, ..EndInterval::default() },
+                joined: Vec::new(),
                 came: vec![0; workers],
                 sums_ns: [0; 2],
                 parts: 0,
@@ -67,7 +76,11 @@ impl Collector {
         if !is_late {
             pending.adopt([start, end].map(|time| time.nanos_since(self.start)));
         }
-        tally.add_to(&mut pending.interval);
+        if !tally.joins() {
+            tally.add_to(&mut pending.interval);
+        } else if !pending.joined.iter_mut().any(|sum| sum.join(&tally)) {
+            pending.joined.push(tally);
+        }
         if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);
         }
@@ -90,7 +103,7 @@ impl Collector {
         let is_given_up = first.key() + 2 <= newest;
         (is_whole || is_given_up).then(|| {
             self.next = first.key() + 1;
-            first.remove().interval
+            first.remove().told()
         })
     }
 }
@@ -190,9 +203,9 @@ mod tests {
     #[test]
     fn an_interval_is_whole_when_all_workers_have_reported_it() {
         let mut collector = collector(at(10), &[1, 1]);
-        collector.add(0, 0, at(10), at(11), &part(5));
+        collector.add(0, 0, [at(10), at(11)], part(5));
         assert_eq!(collector.take(), None);
-        collector.add(1, 0, at(10), at(11), &part(7));
+        collector.add(1, 0, [at(10), at(11)], part(7));
         let whole = collector.take().expect("both have reported");
         assert_eq!((whole.index, whole.start_ns, whole.end_ns), (0, 0, 1_000_000_000));
         assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
@@ -202,12 +215,12 @@ mod tests {
     fn an_interval_is_as_long_as_its_parts_are() {
         let milliseconds = |time: u64| Tick::from_nanos(time * 1_000_000);
         let mut collector = collector(at(0), &[1, 1]);
-        collector.add(0, 0, at(0), milliseconds(1_000), &part(100));
-        collector.add(1, 0, at(0), milliseconds(1_500), &part(150));
+        collector.add(0, 0, [at(0), milliseconds(1_000)], part(100));
+        collector.add(1, 0, [at(0), milliseconds(1_500)], part(150));
         let whole = collector.take().expect("both have reported");
         assert_eq!((whole.start_ns, whole.end_ns), (0, 1_250_000_000));
-        collector.add(0, 1, milliseconds(1_000), milliseconds(2_000), &part(100));
-        collector.add(1, 1, milliseconds(1_500), milliseconds(2_000), &part(50));
+        collector.add(0, 1, [milliseconds(1_000), milliseconds(2_000)], part(100));
+        collector.add(1, 1, [milliseconds(1_500), milliseconds(2_000)], part(50));
         let next = collector.take().expect("both have reported");
         assert_eq!((next.start_ns, next.end_ns), (1_250_000_000, 2_000_000_000));
     }
@@ -215,10 +228,10 @@ mod tests {
     #[test]
     fn flows_in_halves_report_twice() {
         let mut collector = collector(at(0), &[2]);
-        collector.add(0, 0, at(0), at(1), &part(5));
-        collector.add(0, 1, at(1), at(2), &part(6));
+        collector.add(0, 0, [at(0), at(1)], part(5));
+        collector.add(0, 1, [at(1), at(2)], part(6));
         assert_eq!(collector.take(), None);
-        collector.add(0, 0, at(0), at(1), &part(7));
+        collector.add(0, 0, [at(0), at(1)], part(7));
         let whole = collector.take().expect("both halves have reported");
         assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
         assert_eq!(collector.take(), None);
@@ -227,7 +240,7 @@ mod tests {
     #[test]
     fn a_worker_that_lags_holds_nobody_back_and_loses_nothing() {
         let mut collector = collector(at(0), &[1, 1]);
-        (0..4).for_each(|index| collector.add(0, index, at(index), at(index + 1), &part(10)));
+        (0..4).for_each(|index| collector.add(0, index, [at(index), at(index + 1)], part(10)));
         let mut sum = 0;
         let mut seen = Vec::new();
         while let Some(interval) = collector.take() {
@@ -235,7 +248,7 @@ mod tests {
             sum += interval.goodput.map_or(0, |goodput| goodput.received_bytes);
         }
         assert_eq!(seen, [0, 1]);
-        (0..4).for_each(|index| collector.add(1, index, at(index), at(index + 1), &part(1)));
+        (0..4).for_each(|index| collector.add(1, index, [at(index), at(index + 1)], part(1)));
         collector.worker_over(0);
         collector.worker_over(1);
         while let Some(interval) = collector.take() {
@@ -247,7 +260,7 @@ mod tests {
     #[test]
     fn a_worker_that_is_over_is_not_waited_for() {
         let mut collector = collector(at(0), &[1, 1]);
-        collector.add(0, 0, at(0), at(1), &part(5));
+        collector.add(0, 0, [at(0), at(1)], part(5));
         collector.worker_over(1);
         assert!(collector.take().is_some());
     }

@@ -263,7 +263,7 @@ impl RunningTest {
             socket if self.started.is_none() => return state.seat(flow, socket, arrival),
             FlowSocket::Open(socket) => state.admit(flow, socket, arrival),
             // Those that follow others are never held elsewhere.
-            FlowSocket::Promised { .. } | FlowSocket::Held(_) => {}
+            FlowSocket::Promised(_) | FlowSocket::Held(_) => {}
         }
         false
     }
@@ -465,13 +465,13 @@ impl RunningTest {
         &mut self,
         group: GroupId,
         worker: usize,
-        (index, start, end): (u64, Tick, Tick),
-        tally: &Tally,
+        (index, times): (u64, [Tick; 2]),
+        tally: Tally,
     ) -> Vec<EndInterval> {
         let accumulator = self.group_mut(group).and_then(|state| state.accumulator.as_mut());
-        accumulator.into_iter().for_each(|sum| sum.count(tally));
+        accumulator.into_iter().for_each(|sum| sum.count(&tally));
         if let Some(collector) = &mut self.collector {
-            collector.add(worker, index, start, end, tally);
+            collector.add(worker, index, times, tally);
         }
         self.whole()
     }

@@ -332,7 +332,8 @@ impl<M: InDocuments> NewWorker<'_, M> {
             present.fetch_sub(1, Ordering::Relaxed);
             opener.iter().for_each(|opener| opener.vacated(flow.id()));
         };
-        EngineSuccession { successors, departed: Box::new(departed), turned_away }
+        let is_timed = setting.tells.departures;
+        EngineSuccession { successors, departed: Box::new(departed), turned_away, is_timed }
     }
 
     /// Forgets a flow whose connection did not become its own: of that who made it says what came of it.

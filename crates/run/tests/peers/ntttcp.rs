@@ -1,7 +1,7 @@
 //! ntttcp's wire over real sockets: our sender against whoever says the words of the reference (section 2), or does not.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
@@ -31,7 +31,12 @@ fn load() -> Test {
 
 /// Listeners at ports that follow one another.
 fn listeners(count: usize) -> Vec<TcpListener> {
-    let bind = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    listeners_at("127.0.0.1", count)
+}
+
+/// The same, at this address.
+fn listeners_at(address: &str, count: usize) -> Vec<TcpListener> {
+    let bind = |port: u16| TcpListener::bind((address, port)).ok();
     let from = |first: TcpListener| {
         let port = first.local_addr().expect("it is bound").port();
         let others = (1..count as u16).map(|after| bind(port.checked_add(after)?));
@@ -162,4 +167,46 @@ fn one_that_is_busy_says_so_and_nothing_is_sent() {
     });
     assert!(failure.is_some_and(|why| why.contains("busy with another sender")));
     assert!(document.measurements.is_empty());
+}
+
+#[test]
+fn a_port_beyond_those_of_the_receiver_is_told_as_that() {
+    // Nobody else has this address, so that nobody listens at a port that is given up.
+    let mut all = listeners_at("127.77.9.4", 2 + PORTS);
+    let ports: Vec<SocketAddr> =
+        all.iter().map(|it| it.local_addr().expect("it is bound")).collect();
+    drop(all.pop());
+    let targets = || ports[1..].iter().map(ToString::to_string).collect();
+    let run = |peer: PeerKind| common::run_at(peer, (targets(), peer.port()), vec![load()]);
+    let (document, failure) = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut sync = accept(&all[0]);
+            assert_eq!(word(&mut sync), 88);
+            say(&mut sync, 11);
+            word(&mut sync);
+            say(&mut sync, 60);
+            // It waits for connections that do not come.
+            assert_eq!(sync.read(&mut [0]).expect("it closes"), 0);
+        });
+        run(PeerKind::Ntttcp)
+    });
+    assert!(document.measurements.is_empty());
+    // Here connections are made while they are asked for.
+    let told = |first: SocketAddr| {
+        format!(
+            "cannot connect to TCP {}: Connection refused (os error 111); {first} answers, so that the receiver",
+            ports[PORTS + 1]
+        )
+    };
+    let why = failure.expect("it is refused");
+    assert!(why.starts_with(&told(ports[1])) && why.contains("-P"), "{why}");
+    let (_, failure) = run(PeerKind::NtttcpNoSync);
+    let why = failure.expect("it is refused");
+    assert!(why.starts_with(&told(ports[1])) && !why.contains("start the server"), "{why}");
+
+    drop(all);
+    let (_, failure) = run(PeerKind::NtttcpNoSync);
+    assert!(
+        failure.is_some_and(|why| why.contains("start the server") && !why.contains("answers"))
+    );
 }

@@ -1,6 +1,7 @@
 //! More flows of datagrams than a process may have open, and more than an address has ports, between two processes of one machine.
 
-use pathscope_modes::document::Measurement;
+use pathscope_modes::document::{Interval, Measurement};
+use pathscope_modes::registry::EndInterval;
 
 use super::{BINARY, PORT, Stand, only};
 use crate::common::Ran;
@@ -70,6 +71,13 @@ fn five_thousand_udp_flows_of_pings_have_their_seats_and_each_ping_is_accounted_
     let server = measurement.server.as_ref().and_then(|end| end.latency.as_ref());
     let server = server.expect("the server has reported");
     assert!((client.received..=client.sent).contains(&server.received), "{}", server.received);
+    // What is told of an interval is of all workers.
+    let told = |end: fn(&Interval) -> Option<&EndInterval>| {
+        let each = measurement.intervals.iter().filter_map(|it| end(it)?.latency.as_ref());
+        each.fold((0, 0), |(sent, received), it| (sent + it.sent, received + it.received))
+    };
+    assert_eq!(told(|it| it.client.as_ref()), (client.sent, client.received));
+    assert_eq!(told(|it| it.server.as_ref()), (server.sent, server.received));
 
     // With one address there are not as many ports, which is said before any is opened.
     let Some(ran) = crowd.run("latency", &format!("{pings} --bind 127.0.0.1")) else { return };

@@ -12,6 +12,7 @@ use pathscope_os::clock;
 
 use super::Sessions;
 use crate::messages::inbox::{Inbox, SessionMessage};
+use crate::promised::Promised;
 use crate::threads::lock;
 
 /// A test has so long for its flows to come while another of its address waits.
@@ -70,7 +71,8 @@ impl Setups {
 
     /// A datagram asks for a seat that came from there to here. Where there is one, it is told so, and its test hears of it, the first time. In
     /// this order: a client takes what comes first for the answer, and what a test sends must not be that.
-    pub fn join(&mut self, local: SocketAddr, remote: SocketAddr, tell: impl FnOnce()) {
+    pub fn join(&mut self, promised: Promised, tell: impl FnOnce()) {
+        let remote = promised.remote;
         let queue = self.of.get_mut(&remote.ip());
         let Some(setup) = queue.and_then(VecDeque::front_mut) else { return };
         // Once the last has come, the test begins: what is repeated then gets no answer.
@@ -83,7 +85,7 @@ impl Setups {
         }
         setup.missing -= 1;
         setup.came.push(remote);
-        setup.inbox.post(SessionMessage::Called { local, remote });
+        setup.inbox.post(SessionMessage::Called(promised));
     }
 
     /// When a test has had its turn for so long that others are not to wait for it.
@@ -128,8 +130,8 @@ impl Sessions {
     }
 
     /// A datagram flow calls that says nothing of its test. It is told where it has a place.
-    pub fn take_call(&self, local: SocketAddr, remote: SocketAddr, tell: impl FnOnce()) {
-        lock(&self.state).setups.join(local, remote, tell);
+    pub fn take_call(&self, promised: Promised, tell: impl FnOnce()) {
+        lock(&self.state).setups.join(promised, tell);
     }
 
     /// Ends tests that keep others of their address waiting, and says when to look again.
@@ -146,6 +148,7 @@ mod tests {
 
     use super::*;
     use crate::messages::inbox::InboxReader;
+    use crate::promised::Beside;
 
     const LOCAL: &str = "192.0.2.9:5201";
 
@@ -165,7 +168,7 @@ mod tests {
 
     fn heard(reader: &InboxReader) -> Vec<String> {
         let word = |message| match message {
-            SessionMessage::Called { remote, .. } => remote.port().to_string(),
+            SessionMessage::Called(promised) => promised.remote.port().to_string(),
             SessionMessage::MayAttach => "turn".to_owned(),
             SessionMessage::Stop(_) => "stop".to_owned(),
             other => panic!("{other:?}"),
@@ -181,7 +184,8 @@ mod tests {
         assert!(is_first && !is_second);
         let answers = |setups: &mut Setups, from: &str, session: &InboxReader| {
             let mut is_told = false;
-            setups.join(address(LOCAL), address(from), || {
+            let (local, remote) = (address(LOCAL), address(from));
+            setups.join(Promised { local, remote, beside: Beside::default() }, || {
                 is_told = true;
                 let heard = heard(session);
                 assert!(heard.is_empty(), "it is told before its test hears of it: {heard:?}");

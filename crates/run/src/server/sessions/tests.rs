@@ -17,6 +17,7 @@ use pathscope_peers::registry::Challenger;
 
 use super::*;
 use crate::messages::inbox::InboxReader;
+use crate::promised::Beside;
 use crate::server::needs::SESSION_BYTES;
 use pathscope_modes::survey::{self, SurveyOptions};
 
@@ -47,6 +48,11 @@ const OF_VERSION_1: Credentials =
 
 /// Where the sessions of these tests come from.
 const HOME: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4_000);
+
+/// The socket of a flow that asks here, from there.
+fn promised(local: SocketAddr, remote: SocketAddr) -> Promised {
+    Promised { local, remote, beside: Beside::default() }
+}
 
 fn expect(
     sessions: &Sessions,
@@ -96,7 +102,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
             let (flow, lane) = (FlowId(flow), Lane(lane));
             let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
             let from = SocketAddr::from(([127, 0, 0, 1], port));
-            sessions.attach_datagrams(&claim_of(seat, None, from), local, from)
+            sessions.attach_datagrams(&claim_of(seat, None, from), promised(local, from))
         };
         assert_eq!(claim((0, 0), 1), Ok(()));
         for port in 2..1_000 {
@@ -362,7 +368,7 @@ fn claims(
 ) -> Result<(), SeatRefusal> {
     let (local, from) = ([1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))).into();
     let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(lane) };
-    sessions.attach_datagrams(&claim_of(seat, session, from), local, from)
+    sessions.attach_datagrams(&claim_of(seat, session, from), promised(local, from))
 }
 
 #[test]
@@ -494,7 +500,7 @@ fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
         let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
         let ask = |session, from| {
             let from = SocketAddr::from(from);
-            sessions.attach_datagrams(&claim_of(seat, session, from), local, from)
+            sessions.attach_datagrams(&claim_of(seat, session, from), promised(local, from))
         };
         let anybody = |when| {
             for (named, from) in [
@@ -526,7 +532,7 @@ fn in_version_1_a_seat_is_of_who_comes_from_its_session_s_address() {
     let elsewhere = SocketAddr::from(([127, 0, 0, 2], 4_000));
     let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
     let ask = |sessions: &Sessions, from| {
-        sessions.attach_datagrams(&claim_of(seat, None, from), HOME, from)
+        sessions.attach_datagrams(&claim_of(seat, None, from), promised(HOME, from))
     };
     for (test, expected) in [(pings(), Err(SeatRefusal::NotProven)), (paths(), Ok(()))] {
         let sessions = sessions();

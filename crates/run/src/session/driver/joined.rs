@@ -2,7 +2,7 @@
 //! which they come. Whose it is was found out by the thread that listens.
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
@@ -19,6 +19,7 @@ use crate::connect::settings;
 use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
+use crate::promised::Promised;
 
 /// A client whose connections follow one another is gone when it has had none for so long. One that makes the next after that
 /// begins another session.
@@ -140,11 +141,11 @@ impl<D: Talk> Driver<D> {
     }
 
     /// A datagram flow has called, and has been told that it has a place.
-    pub(super) fn call(&mut self, (local, remote): (SocketAddr, SocketAddr), end: &mut impl End) {
+    pub(super) fn call(&mut self, promised: Promised, end: &mut impl End) {
         let seat = self.next_seat();
         let Some(Seat { group, flow, .. }) = seat.filter(|_| end.joins().is_ok()) else { return };
         self.joined += 1;
-        let socket = FlowSocket::Promised { local, remote };
+        let socket = FlowSocket::Promised(promised);
         let arrival = Arrival::default();
         self.take(SessionMessage::Attached { group, flow, socket, arrival }, end);
     }

@@ -31,7 +31,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Opened => self.opened(end),
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
-            SessionMessage::Called { local, remote } => self.call((local, remote), end),
+            SessionMessage::Called(promised) => self.call(promised, end),
             SessionMessage::MayAttach => self.has_turn(),
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
@@ -86,7 +86,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Interval { group, worker, index, start, end: until, tally, views } => {
                 let Some(test) = &mut self.test else { return };
                 self.journal.saw(worker, views);
-                let whole = test.interval(group, worker, (index, start, until), &tally);
+                let whole = test.interval(group, worker, (index, [start, until]), tally);
                 self.intervals(whole, end);
             }
             SessionMessage::WorkerOver { group, worker, outcome } => {

@@ -10,7 +10,7 @@ use pathscope_modes::load::FLOWS_TOLD;
 use pathscope_modes::mode::ToldAs;
 use pathscope_os::memory;
 use pathscope_os::send_state::send_state;
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
 
 use super::GroupState;
@@ -152,15 +152,13 @@ impl GroupState {
         let Some(holders) = &self.holders else { return Ok(false) };
         let mut promised = Vec::new();
         for (number, place) in (0..).zip(&mut self.sockets) {
-            let Some(FlowSocket::Promised { local, remote }) = *place else { continue };
+            let Some(FlowSocket::Promised(socket)) = place else { continue };
             let flow = FlowId(self.group.first.0 + number);
             *place = Some(if flow == holders.first() {
-                let socket = sockets::accept_udp_flow_of_many(local, remote, asked)?;
-                FlowSocket::of(flow, socket, Some(holders))?
+                FlowSocket::of(flow, socket.open(asked)?, Some(holders))?
             } else {
-                promised.push((flow, local, remote));
-                let addresses = [Some(local), Some(remote)];
-                FlowSocket::Held(HeldSocket { addresses, first: None })
+                promised.push((flow, socket.clone()));
+                FlowSocket::Held(HeldSocket { addresses: socket.addresses(), first: None })
             });
         }
         holders.open(&promised, asked, kept);
