@@ -201,6 +201,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                     return self.turn_away(place, Unheard::Answered);
                 }
                 if prologue.preface.missing_bytes() == 0 {
+                    prologue.preface.answered(socket);
                     self.end_prologue(place);
                 }
                 Step::Done(received)

@@ -73,6 +73,10 @@ impl Page {
         }
     }
 
+    fn count_fast_open(&mut self, is_taken: bool) {
+        self.connections.report.fast_open.get_or_insert_default().count(is_taken);
+    }
+
     /// What was written down of a flow that is over.
     fn take(&mut self, flow: FlowId) -> Option<Begun> {
         let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
@@ -115,14 +119,26 @@ impl Ledger {
 
     /// A flow begins on a connection between these addresses.
     pub fn begin(&self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
-        let Arrival { begun, attended, .. } = arrival;
+        let Arrival { begun, attended, opened_fast, .. } = arrival;
         let mut page = lock(&self.0);
+        opened_fast.into_iter().for_each(|is_taken| page.count_fast_open(is_taken));
         let places = page.hosts.keep(addresses);
         let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
         if let Some(before) = page.exchange(flow, begun) {
             page.hosts.forget(before);
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
+    }
+
+    /// Whether a connection was opened with what it says first, that was to be.
+    pub fn opened_fast(&self, is_taken: bool) {
+        lock(&self.0).count_fast_open(is_taken);
+    }
+
+    /// Connections were to be opened so, whether any was or not; `is_served`: whether this end's system gives what comes with a SYN to
+    /// who listens, where it listens.
+    pub fn tell_fast_open(&self, is_served: Option<bool>) {
+        lock(&self.0).connections.report.fast_open.get_or_insert_default().is_served = is_served;
     }
 
     /// What a flow sends at this end is looked at, if it is one of the first.

@@ -16,6 +16,7 @@ use pathscope_engines::{Command, Preface, Remote};
 use pathscope_flow::Event;
 use pathscope_os::sockets::Socket;
 
+use crate::messages::asking::Asking;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::addresses;
 use crate::messages::replacements::OpenerRemote;
@@ -218,11 +219,15 @@ impl WayIn {
         Ok(())
     }
 
-    /// Writes down how long a connection took to be made that is here already.
-    pub fn connected_after(&self, took_ns: Option<u64>) {
-        if let (Some(hall), Some(took_ns)) = (self.0.upgrade(), took_ns) {
-            lock(&hall).connects.get_or_insert_default().record(took_ns);
+    /// A connection that was in the making when it was handed over is its flow's: what is known of it now.
+    pub fn answered(&self, asking: &Asking, socket: &Socket) {
+        let Some(hall) = self.0.upgrade() else { return };
+        let (connect_ns, opened_fast) = (asking.connect_ns(), asking.opened_fast(socket));
+        let mut hall = lock(&hall);
+        if let Some(took_ns) = connect_ns {
+            hall.connects.get_or_insert_default().record(took_ns);
         }
+        opened_fast.into_iter().for_each(|is_taken| hall.ledger.opened_fast(is_taken));
     }
 }
 

@@ -12,6 +12,7 @@ mod delays;
 mod disturbed;
 mod ends;
 mod experiments;
+mod fast_open;
 mod find_rate;
 mod fragments;
 mod goodput;
