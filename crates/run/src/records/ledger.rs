@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
+use pathscope_core::journal::Ended;
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples, SendState};
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::Sockets;
@@ -25,6 +26,7 @@ use pathscope_os::tcp_facts::tcp_look;
 use crate::error::RunError;
 use crate::messages::attendance::{Arrival, Attended};
 use crate::messages::outcome::named;
+use crate::records::newcomers::{Newcomer, Newcomers};
 use crate::records::places::{Hosts, Places};
 use crate::threads::lock;
 
@@ -47,6 +49,8 @@ struct Page {
     hosts: Hosts,
     /// Of those that follow one another, at the server: held until the flow is written down as over.
     attended: HashMap<FlowId, Attended>,
+    /// Those that follow others and come past the session's thread, where somebody writes each down.
+    newcomers: Option<Newcomers>,
     /// The first of those that still send. Who runs them has their sockets, and says how they stand.
     watched: Vec<Sender>,
     /// When it was last asked for that.
@@ -61,6 +65,8 @@ struct Begun {
     places: Places,
     /// When its connection was begun; [`Tick::NEVER`] where that is not known.
     at: Tick,
+    /// Whether it has no row, since there was no room for it.
+    is_left_out: bool,
 }
 
 impl Page {
@@ -83,7 +89,7 @@ impl Page {
         match there {
             Some(there) => {
                 let places = std::mem::replace(there, Places::UNKNOWN);
-                Some(Begun { places, at: Tick::NEVER })
+                Some(Begun { places, at: Tick::NEVER, is_left_out: false })
             }
             None => self.begun.remove(&flow),
         }
@@ -123,7 +129,8 @@ impl Ledger {
         let mut page = lock(&self.0);
         opened_fast.into_iter().for_each(|is_taken| page.count_fast_open(is_taken));
         let places = page.hosts.keep(addresses);
-        let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
+        let at = begun.unwrap_or(Tick::NEVER);
+        let begun = Begun { places, at, is_left_out: false };
         if let Some(before) = page.exchange(flow, begun) {
             page.hosts.forget(before);
         }
@@ -139,6 +146,31 @@ impl Ledger {
     /// who listens, where it listens.
     pub fn tell_fast_open(&self, is_served: Option<bool>) {
         lock(&self.0).connections.report.fast_open.get_or_insert_default().is_served = is_served;
+    }
+
+    /// Each of those that come past the session's thread, so many at once, is written down by somebody.
+    pub fn tell_newcomers(&self, at_once: u32) {
+        lock(&self.0).newcomers = Some(Newcomers::new(at_once));
+    }
+
+    /// One has come past it, that follows another: it is on a connection between these addresses, and its data could begin then.
+    pub fn came(&self, flow: FlowId, ends: impl FnOnce() -> [Option<SocketAddr>; 2], since: Tick) {
+        let mut page = lock(&self.0);
+        let Page { newcomers: Some(newcomers), begun, .. } = &mut *page else { return };
+        let is_told = newcomers.add(Newcomer { flow, ends: ends(), since });
+        if let Some(begun) = begun.get_mut(&flow) {
+            begun.is_left_out = !is_told;
+        }
+    }
+
+    /// Those that have come past it since the last time, and how those ended so far that have no rows; so many rows were written since.
+    pub fn take_newcomers(&self, written: u32) -> Option<(Vec<Newcomer>, Ended)> {
+        lock(&self.0).newcomers.as_mut().map(|newcomers| newcomers.take(written))
+    }
+
+    /// That some have no rows.
+    pub fn newcomers_caveat(&self) -> Option<Caveat> {
+        lock(&self.0).newcomers.as_ref().and_then(Newcomers::caveat)
     }
 
     /// What a flow sends at this end is looked at, if it is one of the first.
@@ -228,6 +260,12 @@ impl Ledger {
         let begun = page.take(end.flow);
         let addresses = begun.map_or([None; 2], |begun| page.hosts.forget(begun.places));
         let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
+        let is_left_out = begun.is_some_and(|begun| begun.is_left_out);
+        if let Some(newcomers) = page.newcomers.as_mut().filter(|_| is_left_out) {
+            newcomers.leave_out(error.as_ref());
+        }
+        // Of one that failed the other end may have to hear.
+        let is_wanted = is_wanted && (!is_left_out || error.is_some());
         // Its place is free again when it is written down.
         let _attended = page.attended.remove(&end.flow);
         let end = ConnectionEnd { error, begun_at, ..end };

@@ -235,6 +235,7 @@ impl GroupState {
         into.caveats.extend(self.room_caveat());
         let without = self.ledger.failed_of(ports::NO_PORT);
         into.caveats.extend((without > 0).then(|| ports::used_up(without, limits::local_ports())));
+        into.caveats.extend(self.ledger.newcomers_caveat());
         if self.job.asks().fast_open {
             let is_served = || fast_open::is_served();
             self.ledger.tell_fast_open((self.role == Role::Server).then(is_served).flatten());

@@ -360,8 +360,11 @@ impl RunningTest {
             let result = state.job.run(role, Start { ready, given, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
-            // What is written down of each is the session's to write.
-            state.entrances.open(!tells.rows, state.opener.as_ref());
+            let tells_newcomers = tells.rows && state.tells_connections() && group.replaces();
+            if tells_newcomers {
+                state.ledger.tell_newcomers(group.flows);
+            }
+            state.entrances.open(tells_newcomers, state.opener.as_ref());
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());

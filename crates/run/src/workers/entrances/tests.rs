@@ -38,7 +38,7 @@ fn a_flow_comes_past_the_session_only_where_that_need_not_hear_of_it() {
     entrances.add(many);
     entrances.add(few);
     assert!(!comes(4, arrival()), "not all workers have started");
-    entrances.open(true, None);
+    entrances.open(false, None);
     assert!(comes(5, arrival()));
     let named = Arrival { called: Some("it".to_owned()), ..arrival() };
     assert!(!comes(6, named), "its name is told");
