@@ -356,7 +356,11 @@ impl Opener {
     fn expire(&mut self) {
         let now = clock::now();
         while let Some((number, making)) = self.making.leave_late(now) {
-            self.failed(number as u32, making.asking.begun, making.asking.late());
+            let (number, asking) = (number as u32, making.asking);
+            // Those that a test begins with come together.
+            let first = self.orders.group.flows;
+            let at_once = if number < first { self.most.min(first.into()) } else { 0 };
+            self.failed(number, asking.begun, asking.late_of(at_once));
         }
     }
 }

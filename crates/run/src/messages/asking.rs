@@ -16,6 +16,9 @@ use crate::error::RunError;
 /// A connection that is not there and taken by then will not be.
 pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 
+/// So many that are made at once may be more than a queue of a server's machine has room for.
+const CROWD: u64 = 64;
+
 /// What the SYN of a connection bears.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Syn {
@@ -104,6 +107,19 @@ impl Asking {
         OsError::ConnectTimeout { address: self.server, waited: ATTACH_WITHIN }.into()
     }
 
+    /// The same of one of so many that are made at once.
+    pub fn late_of(&self, at_once: u64) -> RunError {
+        if self.connected.is_none() || at_once < CROWD {
+            return self.late();
+        }
+        self.broken(&format!(
+            "no answer within {} s: of connections that come together the server's machine drops those for which its queue has no room \
+             (TcpExt.ListenOverflows there), so have fewer made at once (--connect-limit), or raise its net.core.somaxconn and start the \
+             server anew where that is below 2,048",
+            ATTACH_WITHIN.as_secs()
+        ))
+    }
+
     /// Why it was given up: it broke after it was established, or, where its SYN bears what it says, before that.
     pub fn failed(&self, error: io::Error) -> RunError {
         if self.syn == Syn::WithWords && is_of_connecting(&error) {
@@ -139,6 +155,19 @@ mod tests {
         let seat = Seat { token, group: GroupId(0), flow, lane: Lane::ONLY };
         let attaching = PeerKind::OWN.attach_stream(seat, None, None);
         Asking::new((flow, attaching), ([127, 0, 0, 1], 9).into(), 0)
+    }
+
+    #[test]
+    fn of_a_crowd_it_is_said_what_may_have_dropped_one_of_them() {
+        let mut asking = asking();
+        let told = |asking: &Asking, at_once| asking.late_of(at_once).to_string();
+        let unconnected = told(&asking, 1_000);
+        assert!(unconnected.starts_with("TCP 127.0.0.1:9 did not answer"), "{unconnected}");
+        asking.connected = Some(asking.begun);
+        assert_eq!(told(&asking, CROWD - 1), "flow 7 was not set up: no answer within 10 s");
+        let crowd = told(&asking, CROWD);
+        let parts = ["no answer within 10 s", "--connect-limit", "net.core.somaxconn"];
+        assert!(parts.iter().all(|part| crowd.contains(part)), "{crowd}");
     }
 
     #[test]

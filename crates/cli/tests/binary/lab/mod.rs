@@ -19,6 +19,7 @@ mod goodput;
 mod interfaces;
 mod kernel_shaped;
 mod leftovers;
+mod listen_queue;
 mod media;
 mod multipath;
 mod multipath_faults;
