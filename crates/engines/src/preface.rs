@@ -3,6 +3,7 @@
 //! themselves, which are those of whoever made the connection.
 
 use pathscope_core::Tick;
+use pathscope_os::Socket;
 
 /// At one end of one connection. Dynamic calls: they are made a few times a connection.
 pub trait Preface: Send {
@@ -24,11 +25,14 @@ pub trait Preface: Send {
     /// By when they have to be there.
     fn until(&self) -> Tick;
 
-    /// Something of it could be sent: the connection is there.
+    /// Something of it could be sent: the connection is there, or its SYN has left with that (TCP Fast Open).
     fn connected(&mut self, at: Tick);
 
     /// So many bytes of the answer as were missing, or fewer, have come. Whether it may be the flow's still.
     fn heard(&mut self, bytes: &[u8]) -> bool;
+
+    /// The answer is whole: the connection is the flow's from now on.
+    fn answered(&mut self, _socket: &Socket) {}
 
     /// The connection is not the flow's, and is closed.
     fn turned_away(self: Box<Self>, why: Unheard, at: Tick);

@@ -103,6 +103,8 @@ pub struct Asks<'plan> {
     pub sockets: Option<&'plan SocketPlan>,
     /// Congestion control, by the kernel's name for it.
     pub congestion_control: Option<&'plan str>,
+    /// Whether what connections that follow others say first is to go with their SYN.
+    pub fast_open: bool,
 }
 
 impl<'plan> Asks<'plan> {

@@ -38,6 +38,11 @@ pub const fn is_unreachable(errno: i32) -> bool {
     )
 }
 
+/// Whether a SYN is on its way that bears nothing of what was to be said with it: that can be said once it is answered.
+pub const fn is_connecting(errno: i32) -> bool {
+    errno == libc::EINPROGRESS
+}
+
 /// Whether this comes up at a datagram socket because the other end's machine answered an earlier datagram, whatever is done
 /// with the socket then.
 pub const fn is_answer(errno: i32) -> bool {

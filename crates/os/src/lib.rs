@@ -15,6 +15,7 @@ pub mod cpus;
 pub mod datagrams;
 pub mod errno;
 mod error;
+pub mod fast_open;
 pub mod flow_sockets;
 pub mod host;
 pub mod limits;

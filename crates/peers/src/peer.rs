@@ -90,6 +90,12 @@ pub trait Peer {
     fn takes(test: &Test) -> Result<(), Refusal> {
         let fits = test.fits(Self::CONVENTIONS.framing);
         fits.map_err(|error| Refusal::new("invalid", error.to_string()))?;
+        let speaks_first = matches!(Self::KNOWN_BY, KnownBy::Seat);
+        if test.plan.asks().fast_open && !speaks_first {
+            let text = "at such a server no connection says first what it is for, so none has anything to send with its SYN: \
+                        leave --fast-open out";
+            return Err(Refusal::new("unable", text));
+        }
         Self::carries(test)
     }
 

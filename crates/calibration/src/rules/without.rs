@@ -13,6 +13,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("goodput.too_short", "no cell has connections that are too short"),
     ("goodput.completed_per_second", "no cell has connections that follow one another"),
     ("goodput.errno.", FAILURES),
+    ("goodput.fast_open.", "no cell has connections that follow one another"),
     ("goodput.failures.from", FAILURES),
     ("goodput.failures.until", FAILURES),
     ("goodput.failures.worst", FAILURES),

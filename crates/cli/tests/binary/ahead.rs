@@ -3,6 +3,7 @@
 
 mod gate;
 mod killed;
+mod rows;
 mod strangers;
 
 use std::net::{SocketAddr, TcpStream};

@@ -29,6 +29,8 @@ const REFUSED: &[(&str, &str)] = &[
     // Goodput over UDP: what is TCP's.
     ("goodput h --protocol udp --iterations 1", "--iterations and --protocol udp"),
     ("goodput h --protocol udp --connect-limit 9", "--connect-limit and --protocol udp"),
+    ("goodput h --protocol udp --fast-open", "--fast-open and --protocol udp"),
+    ("goodput h --fast-open", "--fast-open has no effect where no connection follows another"),
     ("goodput h --protocol udp --time-limit 9s", "--time-limit and --protocol udp"),
     ("goodput h --protocol udp --buffer 512KiB", "--buffer and --protocol udp"),
     ("goodput h --protocol udp --seed 7", "--seed and --protocol udp"),
@@ -103,6 +105,7 @@ const ACCEPTED: &[&str] = &[
     "goodput h --connect-limit 9 --shutdown rude --nagle --mss 1000 --keepalive 9s",
     "goodput h --total-rate 1Mbit --rate-period 1s",
     "goodput h --iterations 2 --time-limit 5s",
+    "goodput h --iterations 2 --fast-open",
     "goodput h --burst-count 1 --burst-delay 1s --congestion reno",
     "goodput h --protocol udp --datagram 512 --offload off --verify off --ttl 9 --dscp 46",
     "goodput h --protocol udp --find-rate --rate 1Gbit --pattern pull --probe-rate 9/s",

@@ -21,7 +21,8 @@ impl From<Errno> for Trouble {
     #[inline]
     fn from(errno: Errno) -> Self {
         match errno {
-            Errno::AGAIN => Self::Blocked,
+            // A SYN that was to bear what is sent left without it: nothing is sent before it is connected.
+            Errno::AGAIN | Errno::INPROGRESS => Self::Blocked,
             Errno::INTR => Self::Interrupted,
             errno => Self::Failed(errno.raw_os_error()),
         }

@@ -177,11 +177,15 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             Came::End => return self.turn_away(place, Unheard::Closed),
             Came::Failure(errno) => return self.turn_away(place, Unheard::Failed(errno)),
         };
-        let Some(prologue) = &mut self.slots[place].prologue else { return Step::Idle };
+        let slot = &mut self.slots[place];
+        let Some(prologue) = &mut slot.prologue else { return Step::Idle };
         if !prologue.preface.heard(&self.received.whole()[..own]) {
             return self.turn_away(place, Unheard::Answered);
         }
         if prologue.preface.missing_bytes() == 0 {
+            if let Some(socket) = slot.wires.first().and_then(|wire| wire.socket.as_ref()) {
+                prologue.preface.answered(socket);
+            }
             self.end_prologue(place);
         }
         Step::Done(received)

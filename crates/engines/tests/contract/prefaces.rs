@@ -10,7 +10,7 @@ use pathscope_core::{Tick, Wait};
 use pathscope_engines::{EngineKind, Preface, SystemCalls, Unheard};
 use pathscope_flow::{Close, Phase, Transport};
 use pathscope_os::clock;
-use pathscope_os::sockets::Settings;
+use pathscope_os::sockets::{Settings, Socket};
 
 use crate::faults::{Fault, Faulty};
 use crate::harness::{PATIENCE, everywhere, pair};
@@ -58,6 +58,10 @@ impl Preface for Words {
         self.missing -= bytes.len();
         self.came.extend_from_slice(bytes);
         self.missing > 0 || self.came == ANSWER
+    }
+
+    fn answered(&mut self, _: &Socket) {
+        assert_eq!((self.missing, &*self.came), (0, ANSWER), "it is told once all is heard");
     }
 
     fn turned_away(self: Box<Self>, why: Unheard, _at: Tick) {

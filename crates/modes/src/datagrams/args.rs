@@ -61,6 +61,7 @@ impl DatagramArgs {
             ("--buffer", words.buffer.is_some()),
             ("--seed", words.seed.is_some()),
             ("--shutdown", words.shutdown.is_some()),
+            ("--fast-open", words.fast_open),
             ("--segments", words.segments.is_some()),
             ("--push-bytes", words.push_bytes.is_some()),
             ("--pull-bytes", words.pull_bytes.is_some()),

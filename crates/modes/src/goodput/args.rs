@@ -71,6 +71,7 @@ impl GoodputPlan {
                 transfer_most_bytes: transfer.and_then(|transfer| transfer.high),
                 buffer_most_bytes: buffer.high,
                 seed: words.seed.unwrap_or(0),
+                fast_open: words.fast_open,
             },
             sockets: pattern.sockets(words.sockets.into_plan()?),
             pace: Pace {

@@ -12,7 +12,7 @@ use super::findings::GoodputCheck;
 use super::{GoodputPlan, GoodputReport, GoodputSummary, Shutdown, disagreements, errors};
 use crate::checks::{self, Unknown};
 use crate::end::EndFacts;
-use crate::load::Verify;
+use crate::load::{FastOpen, Verify};
 use crate::results::Ends;
 
 /// The checks of a test, the gravest first. The client's report is one that has
@@ -146,6 +146,24 @@ pub(super) fn listen_queue_full(facts: EndFacts<'_>) -> Option<String> {
     ))
 }
 
+/// That none was opened as all were to be, and why, where that is known.
+pub(super) fn fast_open_not_taken(counts: &FastOpen) -> Option<String> {
+    let &FastOpen { taken, fell_back, is_served } = counts;
+    let why = match is_served {
+        Some(false) => {
+            "net.ipv4.tcp_fastopen lacks bit 2 at the server: sysctl -w net.ipv4.tcp_fastopen=3 there"
+        }
+        Some(true) => {
+            "its net.ipv4.tcp_fastopen allows it, so something on the way takes the option or the data out of SYNs"
+        }
+        None => "its net.ipv4.tcp_fastopen needs bit 2, and what is on the way has to let it pass",
+    };
+    (taken == 0 && fell_back > 0).then(|| {
+        let all = counted(fell_back, "connection");
+        format!("--fast-open changed nothing: of {all} the server's system took none with its SYN; {why}")
+    })
+}
+
 /// Which connection failed first, and of what: as the client knows it, else as the server does.
 fn first_failure(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
     ends.reports().flat_map(|end| &end.flows).find_map(|flow| {
@@ -216,6 +234,24 @@ mod tests {
     fn of(connections: u32, pattern: Pattern) -> GoodputPlan {
         let second = Extent::DurationNs(Period::from_secs(1));
         GoodputPlan { connections, ..plan(pattern, second) }
+    }
+
+    #[test]
+    fn that_none_was_opened_with_its_first_bytes_is_told_with_what_is_known_of_why() {
+        let told = |taken, fell_back, is_served| {
+            fast_open_not_taken(&FastOpen { taken, fell_back, is_served }).unwrap_or_default()
+        };
+        for (is_served, why) in [
+            (Some(false), "lacks bit 2 at the server: sysctl -w net.ipv4.tcp_fastopen=3 there"),
+            (Some(true), "allows it, so something on the way"),
+            (None, "needs bit 2, and what is on the way"),
+        ] {
+            let text = told(0, 20, is_served);
+            assert!(text.contains("of 20 connections the server's system took none"), "{text}");
+            assert!(text.contains(why), "{text}");
+            // One that was is enough, and none that was answered is none.
+            assert_eq!((told(1, 19, is_served), told(0, 0, is_served)), Default::default());
+        }
     }
 
     fn report(damaged: std::ops::Range<u32>, data: u64) -> GoodputReport {

@@ -7,6 +7,7 @@ const UNTOLD: &str = "method/goodput.md#a-receiver-that-tells-nothing";
 const WINDOW: &str = "method/goodput.md#no-more-than-came";
 const FAIRNESS: &str = "method/goodput.md#fairness";
 const FAILURES: &str = "method/goodput.md#failures";
+const FAST_OPEN: &str = "method/goodput.md#opened-with-the-first-bytes";
 const RETRANSMITS: &str = "method/verdict.md#retransmissions";
 
 group! {
@@ -30,6 +31,8 @@ group! {
     "cut": Count Neither at "cut", FAILURES, "connections that the end of the run stopped";
     "failed": Count Lower at "failed", FAILURES, "connections that failed at either end, or whose ends do not count the same";
     "unknown": Count Lower at "unknown", FAILURES, "connections of which the server never said how they ended there";
+    "fast_open.taken" as "fast open": Count Neither at "fast_open.taken", FAST_OPEN, "connections whose first bytes the server's system took with their SYN";
+    "fast_open.fell_back" as "fell back": Count Neither at "fast_open.fell_back", FAST_OPEN, "connections that were to be opened so, and were opened as ever";
     "failures.network": Count Lower at "failures.network", FAILURES, "failures of the system or the path";
     "failures.protocol": Count Lower at "failures.protocol", FAILURES, "failures of the rules, or of ends that do not count the same";
     "failures.data": Count Lower at "failures.data", FAILURES, "failures by bytes that are not what they must be";

@@ -118,6 +118,7 @@ impl Mode for GoodputPlan {
             cpus: [&self.client_cpus, &self.server_cpus],
             sockets: Some(&self.sockets),
             congestion_control: self.congestion_control.as_deref(),
+            fast_open: self.shape.fast_open,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::end::EndedConnections;
 use crate::figure::{Amount, Cell, Group, PlainCell, Point, Unit, counts, notes};
 use crate::load::bars::{Shares, bars};
 use crate::load::presentation::{self as load, BothEnds, Received};
-use crate::load::{FailureCounts, FlowRate, RemoteCounts, Verify};
+use crate::load::{FailureCounts, FastOpen, FlowRate, RemoteCounts, Verify};
 use crate::results::{Detail, Ends, Presents, Slices};
 
 /// Starved connections that are named.
@@ -46,6 +46,7 @@ impl Presents for GoodputPlan {
         let retransmits = summary.retransmits;
         figures.extend(retransmits.map(|it| GROUP.figure("retransmits", it).with_note("segments")));
         figures.push(completed(summary));
+        figures.extend(summary.fast_open.iter().flat_map(fast_open));
         figures.extend(failure_times(summary));
         figures
     }
@@ -168,6 +169,18 @@ fn completed(summary: &GoodputSummary) -> Figure {
     let rate = rate.map(|rate| format!("{} a second", count(rate.round() as u64)));
     let note = notes([Some(became.join(", ")), rate]);
     GROUP.figure("completed", summary.completed).with_note(note)
+}
+
+/// Of connections that were to be opened with what they say first, how many were.
+fn fast_open(counts: &FastOpen) -> [Figure; 2] {
+    let &FastOpen { taken, fell_back, .. } = counts;
+    let all = counted(total([taken, fell_back]), "connection");
+    [
+        GROUP
+            .figure("fast_open.taken", taken)
+            .with_note(format!("of {all} that followed others opened with their first bytes")),
+        GROUP.figure("fast_open.fell_back", fell_back).with_note("opened as ever"),
+    ]
 }
 
 /// How many failed by what, where that is known.

@@ -98,11 +98,16 @@ impl Results for GoodputPlan {
         checks::checks(self, ends)
     }
 
-    fn caveats(&self, _: &GoodputSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
         // Those that do not follow others were made before anybody counted.
         let server = ends.server.as_ref().filter(|_| self.replaces());
         let overflows = server.and_then(|server| checks::listen_queue_full(server.facts));
-        caveats([(GoodputCaveat::ListenQueueFull, overflows)])
+        let untaken = summary.fast_open.as_ref().and_then(checks::fast_open_not_taken);
+        let found = [
+            (GoodputCaveat::ListenQueueFull, overflows),
+            (GoodputCaveat::FastOpenNotTaken, untaken),
+        ];
+        caveats(found)
     }
 
     fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Option<Verdict> {

@@ -35,6 +35,9 @@ pub struct Shape {
     pub buffer_most_bytes: Option<Bytes>,
     /// What is drawn is drawn from this.
     pub seed: u64,
+    /// Whether what a connection that follows another says first goes with its SYN, where both ends' systems allow that (TCP Fast Open).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fast_open: bool,
 }
 
 impl Default for Shape {
@@ -47,6 +50,7 @@ impl Default for Shape {
             transfer_most_bytes: None,
             buffer_most_bytes: None,
             seed: 0,
+            fast_open: false,
         }
     }
 }
@@ -107,6 +111,10 @@ impl Shape {
                 limits::exclude("--duration", "leave one of them out", &ends)?;
             }
         }
+        let is_once = self.iterations == Iterations::Times(1);
+        let advice = "those that there are from the beginning wait for each other: say with --iterations how often each is made";
+        let idle = [("--fast-open", self.fast_open && is_once)];
+        limits::no_effect("where no connection follows another", advice, &idle)?;
         let Iterations::Times(times) = self.iterations else { return Ok(()) };
         let most = u64::from(NUMBERS_MOST / connections.max(1));
         limits::in_range("--iterations", times, &(1..=most.max(1)))

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::GoodputPlan;
 use super::both_ends::{pairs, silent_disagreements};
 use super::errnos::ErrnoCounts;
-use crate::load::{FailureCounts, GoodputReport, NoFairness, RemoteCounts, Starved, Verify};
+use crate::load::{
+    FailureCounts, FastOpen, GoodputReport, NoFairness, RemoteCounts, Starved, Verify,
+};
 use crate::results::Slice;
 
 /// What the flows of one end did in one interval.
@@ -41,6 +43,9 @@ pub struct GoodputSummary {
     /// Those that failed by an error of the system, by its name, as each end saw it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errnos: Vec<ErrnoCounts>,
+    /// Of connections that were to be opened with what they say first; absent where that was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_open: Option<FastOpen>,
     /// Connections that the end of the run stopped before their transfer was whole.
     pub cut: u64,
     /// Connections that ended well at the client, and of which the server never said how they ended there.
@@ -120,6 +125,7 @@ impl GoodputSummary {
                 client.spread.as_ref().filter(|_| plan.is_down()),
             ),
             errnos: ErrnoCounts::of_both(client, server),
+            fast_open: FastOpen::of_both(client.fast_open, server.and_then(|it| it.fast_open)),
             remotes: client.remotes.clone(),
             ..ended
         }

@@ -1,7 +1,7 @@
 //! Goodput tests of several servers as one: what can be added up. Not what one of them came to, which is `summary`.
 
 use super::{DirectionSummary, ErrnoCounts, GoodputSummary};
-use crate::load::FailureCounts;
+use crate::load::{FailureCounts, FastOpen};
 use crate::sums::{add_fields, all_known};
 
 /// What these came to together; rates where they ran at the same time.
@@ -25,6 +25,8 @@ pub(super) fn together(all: &[&GoodputSummary], is_shared: bool) -> GoodputSumma
             .map(|rates| rates.iter().sum()),
         retransmits: all_known(all.iter().map(|it| it.retransmits)).map(|all| all.iter().sum()),
         errnos: ErrnoCounts::together(all.iter().flat_map(|it| &it.errnos)),
+        fast_open: all_known(all.iter().map(|it| it.fast_open))
+            .and_then(|all| FastOpen::together(&all)),
         remotes: all.iter().flat_map(|it| it.remotes.iter().cloned()).collect(),
         // Of the flows of one server beside each other, or of its time.
         starved: Vec::new(),

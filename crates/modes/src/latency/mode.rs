@@ -110,6 +110,7 @@ impl Mode for LatencyPlan {
             cpus: [&self.client_cpus, &self.server_cpus],
             sockets: Some(&self.sockets),
             congestion_control: self.congestion_control.as_deref(),
+            ..Asks::default()
         }
     }
 

@@ -60,6 +60,9 @@ pub struct LoadArgs {
     /// How the client ends connections that went well: graceful, rude (by a reset) or random [default: graceful]
     #[arg(long, value_name = "HOW")]
     pub shutdown: Option<String>,
+    /// Send the first bytes of each connection that follows another with its SYN (TCP Fast Open), where both systems allow it
+    #[arg(long)]
+    pub fast_open: bool,
     /// Length of the segments of --pattern pushpull [default: 1 MiB]
     #[arg(long, value_name = "BYTES")]
     pub segments: Option<Bytes>,

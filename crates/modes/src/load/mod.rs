@@ -7,6 +7,7 @@ pub(crate) mod bars;
 mod connections;
 mod facts;
 mod failures;
+mod fast_open;
 mod plan;
 pub(crate) mod presentation;
 mod rates;
@@ -20,6 +21,7 @@ pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub(crate) use facts::facts;
 pub use failures::{Disagreement, ErrnoCount, FailureCounts, failure_of_both};
+pub use fast_open::FastOpen;
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{
     FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Rates, Starved,

@@ -6,7 +6,9 @@ use pathscope_core::sending::SendSamples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ErrnoCount, FailureCounts, RateSpread, RateSums, ReceiveWindow, RemoteCounts};
+use super::{
+    ErrnoCount, FailureCounts, FastOpen, RateSpread, RateSums, ReceiveWindow, RemoteCounts,
+};
 use crate::pattern::Corruption;
 use crate::times::ConnectionTimes;
 
@@ -36,6 +38,9 @@ pub struct GoodputReport {
     /// Those that failed at this end by an error of the system, by its name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errnos: Vec<ErrnoCount>,
+    /// Of connections that were to be opened with what they say first; absent where that was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_open: Option<FastOpen>,
     /// Flows that the end of the run stopped before their transfer was whole; they count neither as
     /// completed nor as failed.
     pub cut: u64,

@@ -94,19 +94,35 @@ pub fn connect_tcp(
 }
 
 pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
-    let failed = |source| OsError::Connect { protocol: "TCP", address, source };
+    let socket = to_be_connected(address, settings)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(errno) => Err(connect_failed(address)(errno.into())),
+    }
+}
+
+/// A TCP socket that is neither bound nor connected.
+pub fn unconnected_tcp(address: SocketAddr) -> Result<Socket, OsError> {
+    tcp(address).map(Socket::from).map_err(OsError::call("open a socket"))
+}
+
+/// What a connection to there is told to have failed of.
+pub fn connect_failed(address: SocketAddr) -> impl Fn(io::Error) -> OsError {
+    move |source| OsError::Connect { protocol: "TCP", address, source }
+}
+
+/// A socket that does not block, set before it connects.
+pub fn to_be_connected(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
     let kind = Type::STREAM.nonblocking();
-    let socket = Socket::from(open(address, kind, Protocol::TCP).map_err(failed)?);
+    let opened = open(address, kind, Protocol::TCP);
+    let socket = Socket::from(opened.map_err(connect_failed(address))?);
     if let Some(bytes) = settings.segment_bytes {
         let set = SockRef::from(&socket).set_tcp_mss(bytes);
         set.map_err(OsError::call("set the largest segment (TCP_MAXSEG)"))?;
     }
     apply(&socket, settings)?;
     bind(&socket, settings)?;
-    match rustix::net::connect(&socket, &address) {
-        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
-        Err(errno) => Err(failed(errno.into())),
-    }
+    Ok(socket)
 }
 
 /// Where a socket stands before it connects.
@@ -364,8 +380,7 @@ fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<socke
 
 pub fn check_congestion_control(name: &str) -> Result<(), OsError> {
     let any = SocketAddr::from((std::net::Ipv4Addr::UNSPECIFIED, 0));
-    let socket = tcp(any).map_err(OsError::call("open a socket"))?;
-    Socket::from(socket).set_congestion_control(name)
+    unconnected_tcp(any)?.set_congestion_control(name)
 }
 
 pub fn congestion_controls() -> Option<String> {
@@ -470,7 +485,7 @@ pub fn await_first_words(handle: &Handle) -> io::Result<()> {
 }
 
 /// Sets an option that is one number.
-fn set_number(
+pub fn set_number(
     handle: &Handle,
     level: libc::c_int,
     name: libc::c_int,

@@ -7,6 +7,8 @@
 mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 use linux as imp;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+pub(crate) use linux::{connect_failed, set_number, to_be_connected, unconnected_tcp};
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_engines::{Preface, Unheard};
+use pathscope_os::Socket;
 use pathscope_peers::attach::{AttachStream, StreamProgress};
 
 use crate::error::RunError;
@@ -62,7 +63,7 @@ impl GoingAhead {
             Unheard::Failed(errno) => {
                 let error = io::Error::from_raw_os_error(errno);
                 Err(match asking.connected {
-                    Some(_) => asking.failed(&error),
+                    Some(_) => asking.failed(error),
                     None => asking.not_connected(error),
                 })
             }
@@ -89,16 +90,16 @@ impl Preface for GoingAhead {
 
     fn heard(&mut self, bytes: &[u8]) -> bool {
         match self.asking.heard(bytes) {
-            Ok(StreamProgress::Waiting) => true,
-            Ok(StreamProgress::Attached) => {
-                self.way_in.connected_after(self.asking.connect_ns());
-                true
-            }
+            Ok(StreamProgress::Waiting | StreamProgress::Attached) => true,
             other => {
                 self.judged = Some(other);
                 false
             }
         }
+    }
+
+    fn answered(&mut self, socket: &Socket) {
+        self.way_in.answered(&self.asking, socket);
     }
 
     fn turned_away(mut self: Box<Self>, why: Unheard, _at: Tick) {

@@ -4,12 +4,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use pathscope_os::clock;
+use pathscope_os::errno::is_connecting;
 use pathscope_os::sockets::{self, Settings};
+use pathscope_os::{clock, fast_open};
 use pathscope_peers::attach::{AttachStream, StreamProgress};
 
 use crate::error::{RunError, is_temporary};
-use crate::messages::asking::Asking;
+use crate::messages::asking::{Asking, Syn};
 
 /// What is read of an answer at once.
 const ANSWER_BYTES: usize = 64;
@@ -23,10 +24,17 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// Begins to connect.
-    pub fn begin(asking: Asking, settings: &Settings) -> Result<Self, RunError> {
-        let stream = sockets::begin_connect_tcp(asking.server, settings)?.into_tcp_stream();
-        Ok(Self { stream, asking })
+    /// Begins to connect; `is_fast`: with a SYN that bears what it says first, where this system can do that already.
+    pub fn begin(mut asking: Asking, settings: &Settings, is_fast: bool) -> Result<Self, RunError> {
+        let server = asking.server;
+        let socket = if is_fast {
+            let (socket, waits) = fast_open::begin_connect_tcp(server, settings)?;
+            asking.syn = if waits { Syn::WithWords } else { Syn::WithoutWords };
+            socket
+        } else {
+            sockets::begin_connect_tcp(server, settings)?
+        };
+        Ok(Self { stream: socket.into_tcp_stream(), asking })
     }
 
     /// Whether it is connected, and waits for an answer.
@@ -49,12 +57,7 @@ impl Handshake {
         };
         match said {
             Ok(()) => self.asking.connected = Some(clock::now()),
-            // Woken for nothing: it is not connected yet.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock) =>
-            {
-                return Ok(StreamProgress::Waiting);
-            }
+            Err(error) if is_early(&error) => return Ok(StreamProgress::Waiting),
             // What became of connecting is the first that a socket says.
             Err(source) => return Err(self.asking.not_connected(source)),
         }
@@ -76,7 +79,13 @@ impl Handshake {
             Ok(0) => self.asking.closed(),
             Ok(count) => self.asking.heard(&answer[..count]),
             Err(error) if is_temporary(&error) => Ok(StreamProgress::Waiting),
-            Err(error) => Err(self.asking.failed(&error)),
+            Err(error) => Err(self.asking.failed(error)),
         }
     }
+}
+
+/// Woken for nothing: it is not connected yet. Of a SYN that was to bear what is said and left without it that is said in its own way.
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock)
+        || error.raw_os_error().is_some_and(is_connecting)
 }

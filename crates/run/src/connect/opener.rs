@@ -12,7 +12,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller};
-use pathscope_os::sockets::Settings;
+use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::{Waker, clock};
 use pathscope_peers::attach::{AttachError, AttachStream, Seat, SeatRefusal, StreamProgress};
 use pathscope_peers::peer::KnownBy;
@@ -183,9 +183,11 @@ impl Opener {
         let local = self.origins.take(number, server)?;
         let settings = Settings { local, ..settings::settings_at(seat, Role::Client, &self.test) };
         let may_differ = self.origins.may_differ();
+        // Those that there are from the beginning have nothing to say but what they are for.
+        let is_fast = number >= self.orders.group.flows && self.test.plan.asks().fast_open;
         let begin = |settings: &Settings| {
             let asks = (seat.flow, self.orders.attach_stream(seat));
-            Handshake::begin(Asking::new(asks, server, times_damaged), settings)
+            Handshake::begin(Asking::new(asks, server, times_damaged), settings, is_fast)
         };
         let making = match begin(&settings) {
             Err(_) if may_differ => {
@@ -295,16 +297,18 @@ impl Opener {
         let Handshake { stream, asking } = making;
         let (begun, connect_ns) = (Some(asking.begun), asking.connect_ns());
         let called = asking.attaching.called();
-        let arrival = Arrival { begun, connect_ns, called, ..Arrival::default() };
         self.answers = self.answers.or(Some(asking.server));
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
+        let socket = Socket::from(stream);
+        let opened_fast = asking.opened_fast(&socket);
+        let arrival = Arrival { begun, connect_ns, opened_fast, called, ..Arrival::default() };
         let flow = self.orders.seat(number).flow;
         match &mut self.handing {
             Some(handing) => {
-                let ends = [stream.local_addr().ok(), Some(asking.server)];
-                handing.add(flow, stream.into(), ends, arrival);
+                let ends = [socket.local_addr().ok(), Some(asking.server)];
+                handing.add(flow, socket, ends, arrival);
             }
-            None => self.orders.attached(flow, stream.into(), arrival),
+            None => self.orders.attached(flow, socket, arrival),
         }
         Ok(())
     }
@@ -357,7 +361,11 @@ impl Opener {
     fn expire(&mut self) {
         let now = clock::now();
         while let Some((number, making)) = self.making.leave_late(now) {
-            self.failed(number as u32, making.asking.begun, making.asking.late());
+            let (number, asking) = (number as u32, making.asking);
+            // Those that a test begins with come together.
+            let first = self.orders.group.flows;
+            let at_once = if number < first { self.most.min(first.into()) } else { 0 };
+            self.failed(number, asking.begun, asking.late_of(at_once));
         }
     }
 }

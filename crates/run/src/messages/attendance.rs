@@ -26,6 +26,8 @@ pub(crate) struct Arrival {
     pub begun: Option<Tick>,
     /// Client, of a TCP connection: how long it took to be established.
     pub connect_ns: Option<u64>,
+    /// Client, of a TCP connection that was to be opened with what it says first: whether it was, where that is known so early.
+    pub opened_fast: Option<bool>,
     /// What the server calls it, where it is called anything.
     pub called: Option<String>,
     /// Server: its place among those that follow one another.

@@ -34,6 +34,7 @@ use pathscope_os::clock;
 use crate::messages::outcome::{FlowProgress, texts};
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
+use crate::records::newcomers::both;
 
 use self::runs::Runs;
 pub(crate) use self::views::{ASKED, Beginner};
@@ -130,6 +131,8 @@ pub(crate) struct SessionJournal {
     journal: Journal,
     session: String,
     ended: Ended,
+    /// How connections of the test ended that have no rows.
+    left_out: Ended,
     /// Segments that connections which have ended sent again.
     retransmits: Option<u64>,
     /// What is tested, at which end, and what its flows are called.
@@ -217,7 +220,7 @@ impl SessionJournal {
         self.write_last();
         let session = std::mem::take(&mut self.session);
         *self = Self {
-            ended: self.ended,
+            ended: both(self.ended, self.left_out),
             retransmits: self.retransmits,
             test: Some((test.plan.clone(), role, names)),
             peer: if says { Peer::Awaited } else { Peer::Silent },
@@ -274,6 +277,11 @@ impl SessionJournal {
         let (until, peer, retransmits) = (None, None, None);
         let held = Held { facts, since: at, until, peer, retransmits, told, told_datagrams };
         self.connections.insert(flow, held);
+    }
+
+    /// So those ended of the test that have no rows.
+    pub fn leaves_out(&mut self, so_far: Ended) {
+        self.left_out = so_far;
     }
 
     /// A connection that was to follow another was not made: it has failed, and no bytes went over it.
@@ -553,7 +561,7 @@ impl SessionJournal {
                     sent_bytes: status.sent_bytes,
                     received_bytes: status.received_bytes,
                     in_flight: self.connections.len() as u64,
-                    ended: self.ended,
+                    ended: both(self.ended, self.left_out),
                     tcp,
                     session,
                 }))

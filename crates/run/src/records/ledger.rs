@@ -1,6 +1,10 @@
 //! Where the connections of one end are written down as each ends, and what those that send are seen to wait for. What is
 //! counted of them is `pathscope_modes::load`'s.
 
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -8,7 +12,8 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
+use pathscope_core::journal::Ended;
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples, SendState};
 use pathscope_core::tcp_look::TcpLook;
 use pathscope_engines::Sockets;
@@ -21,6 +26,7 @@ use pathscope_os::tcp_facts::tcp_look;
 use crate::error::RunError;
 use crate::messages::attendance::{Arrival, Attended};
 use crate::messages::outcome::named;
+use crate::records::newcomers::{Newcomer, Newcomers};
 use crate::records::places::{Hosts, Places};
 use crate::threads::lock;
 
@@ -43,6 +49,8 @@ struct Page {
     hosts: Hosts,
     /// Of those that follow one another, at the server: held until the flow is written down as over.
     attended: HashMap<FlowId, Attended>,
+    /// Those that follow others and come past the session's thread, where somebody writes each down.
+    newcomers: Option<Newcomers>,
     /// The first of those that still send. Who runs them has their sockets, and says how they stand.
     watched: Vec<Sender>,
     /// When it was last asked for that.
@@ -57,6 +65,8 @@ struct Begun {
     places: Places,
     /// When its connection was begun; [`Tick::NEVER`] where that is not known.
     at: Tick,
+    /// Whether it has no row, since there was no room for it.
+    is_left_out: bool,
 }
 
 impl Page {
@@ -69,13 +79,17 @@ impl Page {
         }
     }
 
+    fn count_fast_open(&mut self, is_taken: bool) {
+        self.connections.report.fast_open.get_or_insert_default().count(is_taken);
+    }
+
     /// What was written down of a flow that is over.
     fn take(&mut self, flow: FlowId) -> Option<Begun> {
         let there = self.there.get_mut(flow.0.wrapping_sub(self.first.0) as usize);
         match there {
             Some(there) => {
                 let places = std::mem::replace(there, Places::UNKNOWN);
-                Some(Begun { places, at: Tick::NEVER })
+                Some(Begun { places, at: Tick::NEVER, is_left_out: false })
             }
             None => self.begun.remove(&flow),
         }
@@ -111,14 +125,52 @@ impl Ledger {
 
     /// A flow begins on a connection between these addresses.
     pub fn begin(&self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
-        let Arrival { begun, attended, .. } = arrival;
+        let Arrival { begun, attended, opened_fast, .. } = arrival;
         let mut page = lock(&self.0);
+        opened_fast.into_iter().for_each(|is_taken| page.count_fast_open(is_taken));
         let places = page.hosts.keep(addresses);
-        let begun = Begun { places, at: begun.unwrap_or(Tick::NEVER) };
+        let at = begun.unwrap_or(Tick::NEVER);
+        let begun = Begun { places, at, is_left_out: false };
         if let Some(before) = page.exchange(flow, begun) {
             page.hosts.forget(before);
         }
         page.attended.extend(attended.map(|attended| (flow, attended)));
+    }
+
+    /// Whether a connection was opened with what it says first, that was to be.
+    pub fn opened_fast(&self, is_taken: bool) {
+        lock(&self.0).count_fast_open(is_taken);
+    }
+
+    /// Connections were to be opened so, whether any was or not; `is_served`: whether this end's system gives what comes with a SYN to
+    /// who listens, where it listens.
+    pub fn tell_fast_open(&self, is_served: Option<bool>) {
+        lock(&self.0).connections.report.fast_open.get_or_insert_default().is_served = is_served;
+    }
+
+    /// Each of those that come past the session's thread, so many at once, is written down by somebody.
+    pub fn tell_newcomers(&self, at_once: u32) {
+        lock(&self.0).newcomers = Some(Newcomers::new(at_once));
+    }
+
+    /// One has come past it, that follows another: it is on a connection between these addresses, and its data could begin then.
+    pub fn came(&self, flow: FlowId, ends: impl FnOnce() -> [Option<SocketAddr>; 2], since: Tick) {
+        let mut page = lock(&self.0);
+        let Page { newcomers: Some(newcomers), begun, .. } = &mut *page else { return };
+        let is_told = newcomers.add(Newcomer { flow, ends: ends(), since });
+        if let Some(begun) = begun.get_mut(&flow) {
+            begun.is_left_out = !is_told;
+        }
+    }
+
+    /// Those that have come past it since the last time, and how those ended so far that have no rows; so many rows were written since.
+    pub fn take_newcomers(&self, written: u32) -> Option<(Vec<Newcomer>, Ended)> {
+        lock(&self.0).newcomers.as_mut().map(|newcomers| newcomers.take(written))
+    }
+
+    /// That some have no rows.
+    pub fn newcomers_caveat(&self) -> Option<Caveat> {
+        lock(&self.0).newcomers.as_ref().and_then(Newcomers::caveat)
     }
 
     /// What a flow sends at this end is looked at, if it is one of the first.
@@ -208,6 +260,12 @@ impl Ledger {
         let begun = page.take(end.flow);
         let addresses = begun.map_or([None; 2], |begun| page.hosts.forget(begun.places));
         let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
+        let is_left_out = begun.is_some_and(|begun| begun.is_left_out);
+        if let Some(newcomers) = page.newcomers.as_mut().filter(|_| is_left_out) {
+            newcomers.leave_out(error.as_ref());
+        }
+        // Of one that failed the other end may have to hear.
+        let is_wanted = is_wanted && (!is_left_out || error.is_some());
         // Its place is free again when it is written down.
         let _attended = page.attended.remove(&end.flow);
         let end = ConnectionEnd { error, begun_at, ..end };
@@ -266,105 +324,5 @@ impl Ledger {
             data,
             protocol,
         }
-    }
-}
-
-#[cfg(test)]
-#[cfg(not(pathscope_other))]
-mod tests {
-    use std::net::{TcpListener, TcpStream};
-    use std::ops::ControlFlow;
-
-    use pathscope_os::sockets::Socket;
-
-    use super::*;
-
-    /// A worker that has these flows.
-    struct Has(Vec<(FlowId, Socket)>);
-
-    impl Sockets for Has {
-        fn of(&self, flow: FlowId) -> Option<&Socket> {
-            self.0.iter().find(|(has, _)| *has == flow).map(|(_, socket)| socket)
-        }
-
-        fn lost_bytes(&self, _: FlowId) -> u64 {
-            0
-        }
-
-        fn each(&self, visit: &mut dyn FnMut(FlowId, &Socket) -> ControlFlow<()>) {
-            let _ = self.0.iter().try_for_each(|(flow, socket)| visit(*flow, socket));
-        }
-    }
-
-    #[test]
-    fn a_look_counts_once_every_worker_has_looked() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let address = listener.local_addr().expect("it is bound");
-        let ledger = Ledger::default();
-        let begin = |flow: u32| {
-            let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
-            ledger.begin(FlowId(flow), [None; 2], Arrival::default());
-            ledger.watch(FlowId(flow));
-            (FlowId(flow), socket)
-        };
-        assert!(!ledger.ask(Tick::ZERO), "nobody is there to look");
-        let [one, two, three] = [0, 1, 2].map(begin);
-        let workers = [Has(vec![one, three]), Has(vec![two])];
-        // Nobody asked.
-        workers.iter().for_each(|worker| ledger.look(worker));
-        assert_eq!(ledger.take_seen().all(), 0);
-        assert!(ledger.ask(Tick::ZERO));
-        ledger.look(&workers[0]);
-        ledger.look(&workers[0]);
-        // One that begins meanwhile is not waited for.
-        let last = Has(vec![begin(3)]);
-        assert_eq!(lock(&ledger.0).seen.all(), 0);
-        ledger.look(&workers[1]);
-        ledger.look(&last);
-        assert_eq!(ledger.take_seen().all(), 3);
-        // Who has sent all is not looked at, nor is one whose worker is lost.
-        ledger.sent_all(FlowId(0));
-        ledger.lose(&(2..9));
-        assert!(ledger.ask(Tick::ZERO));
-        workers.iter().for_each(|worker| ledger.look(worker));
-        assert_eq!(ledger.take_seen().all(), 1);
-    }
-
-    #[test]
-    fn those_that_are_expected_are_known_like_those_that_follow_others_and_take_little() {
-        let ends =
-            |port: u16| [Some(([10, 0, 0, 1], port).into()), Some(([10, 0, 0, 2], 9).into())];
-        let ledger = Ledger::default();
-        ledger.expect(FlowId(5), 2);
-        let remotes = |flow| {
-            let end = ConnectionEnd { flow: FlowId(flow), ..ConnectionEnd::default() };
-            let facts = ledger.depart(end, (|| None, || None), true).expect("it was asked for");
-            [facts.local, facts.remote]
-        };
-        for flow in [4, 5, 6, 7] {
-            ledger.begin(FlowId(flow), ends(flow as u16), Arrival::default());
-        }
-        // One that begins anew is where it began last.
-        ledger.begin(FlowId(6), ends(60), Arrival::default());
-        assert_eq!(lock(&ledger.0).begun.len(), 2);
-        for (flow, port) in [(4, 4), (5, 5), (6, 60), (7, 7)] {
-            let known = [format!("10.0.0.1:{port}"), "10.0.0.2:9".to_owned()].map(Some);
-            assert_eq!(remotes(flow), known);
-            assert_eq!(remotes(flow), [None, None], "it is forgotten");
-        }
-    }
-
-    #[test]
-    fn each_report_tells_anew_how_connections_stand() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let address = listener.local_addr().expect("it is bound");
-        let socket = Socket::from(TcpStream::connect(address).expect("it listens"));
-        let ledger = Ledger::default();
-        ledger.begin(FlowId(7), [None; 2], Arrival::default());
-        ledger.watch(FlowId(7));
-        assert_eq!(ledger.tcp_looks(), []);
-        ledger.look_at_tcp(&Has(vec![(FlowId(7), socket)]));
-        let flows = || ledger.tcp_looks().iter().map(|look| look.flow).collect::<Vec<_>>();
-        assert_eq!((flows(), flows()), (vec![FlowId(7)], Vec::new()));
     }
 }

@@ -7,5 +7,6 @@ pub mod journal;
 pub(crate) mod ledger;
 pub(crate) mod lookout;
 pub(crate) mod names;
+pub(crate) mod newcomers;
 mod places;
 pub mod samples;

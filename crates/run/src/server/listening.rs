@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use pathscope_os::datagrams::Datagram;
 use pathscope_os::sockets::{self, Socket};
-use pathscope_os::{OsError, address};
+use pathscope_os::{OsError, address, fast_open};
 use pathscope_peers::peer::{Control, OwnDatagrams, Peer};
 use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
@@ -17,6 +17,10 @@ use crate::promised::{Beside, Promised};
 /// Connections that wait to be accepted: those in the making of two clients as they are by default. More would not have
 /// more of them served: where strangers keep the queue full, everybody else waits for all that stand in it.
 const BACKLOG: i32 = 2_048;
+
+/// Connections at a listener at the most that came with what they say and whose clients have not confirmed yet that they are there: as
+/// many as a client has in the making at once, unless told otherwise.
+const FAST_OPEN_MOST: i32 = 1_024;
 
 /// Room for datagrams that ask for seats, in one socket: some 10,000 of them, as the kernel charges for each. Those of very many clients
 /// that come at once wait there, where fewer would be lost and asked for again.
@@ -237,6 +241,8 @@ pub(super) fn bind(address: SocketAddr) -> Result<Listening, OsError> {
     let mut further_attempts = 1..PORT_ATTEMPTS;
     loop {
         let connections = sockets::listen_tcp(address, BACKLOG)?;
+        // Of clients that ask for it what they say may come with their SYN, where this machine's owner allows that.
+        let _ = fast_open::serve(&connections, FAST_OPEN_MOST);
         let call = |source| OsError::Listen { protocol: "TCP", address, source };
         let bound = connections.local_addr().map_err(call)?;
         match sockets::bind_udp(bound) {

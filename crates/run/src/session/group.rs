@@ -17,7 +17,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{Accumulator, EndReport, Plan};
 use pathscope_os::sockets::Socket;
-use pathscope_os::{OsError, cpus, limits};
+use pathscope_os::{OsError, cpus, fast_open, limits};
 
 use crate::connect::settings::buffer_cut;
 use crate::error::RunError;
@@ -235,6 +235,11 @@ impl GroupState {
         into.caveats.extend(self.room_caveat());
         let without = self.ledger.failed_of(ports::NO_PORT);
         into.caveats.extend((without > 0).then(|| ports::used_up(without, limits::local_ports())));
+        into.caveats.extend(self.ledger.newcomers_caveat());
+        if self.job.asks().fast_open {
+            let is_served = || fast_open::is_served();
+            self.ledger.tell_fast_open((self.role == Role::Server).then(is_served).flatten());
+        }
         // Not known of one, not known of all.
         let drops = self.socket_drops.iter().copied().reduce(|sum, more| Some(sum? + more?));
         let end = AtEnd {

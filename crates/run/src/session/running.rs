@@ -22,7 +22,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
 use pathscope_os::sockets::{Socket, check_congestion_control};
-use pathscope_os::{Waker, clock};
+use pathscope_os::{Waker, clock, fast_open};
 
 use crate::connect::settings;
 use crate::error::RunError;
@@ -146,6 +146,9 @@ pub(crate) struct RunningTest {
 /// Whether this end can run a test, and tell any other of it; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     test.told()?;
+    if test.plan.asks().fast_open {
+        fast_open::check()?;
+    }
     let means = Means { cpus: 1, spinning: usize::MAX };
     let credentials = Credentials { token: Token([0; 16]), session: None, goes_ahead: false };
     RunningTest::new(test.clone(), Role::Client, (credentials, None), means).map(drop)
@@ -357,8 +360,11 @@ impl RunningTest {
             let result = state.job.run(role, Start { ready, given, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
-            // What is written down of each is the session's to write.
-            state.entrances.open(!tells.rows, state.opener.as_ref());
+            let tells_newcomers = tells.rows && state.tells_connections() && group.replaces();
+            if tells_newcomers {
+                state.ledger.tell_newcomers(group.flows);
+            }
+            state.entrances.open(tells_newcomers, state.opener.as_ref());
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());

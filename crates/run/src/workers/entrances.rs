@@ -1,5 +1,10 @@
 //! Where flows come in that follow others. Whoever makes or accepts a connection hands it to a worker here, without the session's
-//! thread in between, unless somebody there has to hear of each. Not here: who may come, and how many at a time.
+//! thread in between, unless that has to tell what it is called; where somebody writes each down, that thread reads of it afterwards.
+//! Not here: who may come, and how many at a time.
+
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -10,8 +15,10 @@ use pathscope_core::id::FlowId;
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, Preface, Remote};
 use pathscope_flow::Event;
+use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 
+use crate::messages::asking::Asking;
 use crate::messages::attendance::Arrival;
 use crate::messages::outcome::addresses;
 use crate::messages::replacements::OpenerRemote;
@@ -50,14 +57,26 @@ pub(crate) struct Entrances(Arc<Mutex<Hall>>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WayIn(Weak<Mutex<Hall>>);
 
+/// How far a connection is that comes in, with what is to be said and heard on it first.
+enum Comes {
+    /// It is its flow's, and the session's thread has heard of it.
+    Told,
+    /// It is its flow's, and who writes each down is still to hear of it.
+    Untold(Option<Box<dyn Preface>>),
+    /// It is not its flow's before it is answered.
+    Unanswered(Box<dyn Preface>),
+}
+
 struct Hall {
     /// Where flows are written down.
     ledger: Ledger,
     /// Whether this end sends on them, and what it sends is looked at.
     watches: bool,
     open: Vec<Entrance>,
-    /// Whether they come past the session's thread.
+    /// Whether they come past the session's thread, as they do once all workers have started.
     is_direct: bool,
+    /// Whether it reads of each afterwards.
+    tells_newcomers: bool,
     /// At the client: who opens them.
     opener: Option<OpenerRemote>,
     /// How long connections took to be made, of those that did.
@@ -80,9 +99,16 @@ struct Ahead {
 impl Entrances {
     /// None yet. Flows are written down in `ledger`; `watches`: this end sends on them.
     pub fn new(ledger: Ledger, watches: bool) -> Self {
-        let (open, is_direct, opener, connects) = (Vec::new(), false, None, None);
-        let ahead = Ahead::default();
-        let hall = Hall { ledger, watches, open, is_direct, opener, connects, ahead };
+        let hall = Hall {
+            ledger,
+            watches,
+            open: Vec::new(),
+            is_direct: false,
+            tells_newcomers: false,
+            opener: None,
+            connects: None,
+            ahead: Ahead::default(),
+        };
         Self(Arc::new(Mutex::new(hall)))
     }
 
@@ -96,10 +122,11 @@ impl Entrances {
         lock(&self.0).open.push(entrance);
     }
 
-    /// All workers have. `is_direct`: the session's thread need not hear of each flow. At the client `opener` makes them.
-    pub fn open(&self, is_direct: bool, opener: Option<&OpenerRemote>) {
+    /// All workers have: flows come past the session's thread from now on, which reads of each afterwards if it `tells_newcomers`. At the
+    /// client `opener` makes them.
+    pub fn open(&self, tells_newcomers: bool, opener: Option<&OpenerRemote>) {
         let mut hall = lock(&self.0);
-        hall.is_direct = is_direct;
+        (hall.is_direct, hall.tells_newcomers) = (true, tells_newcomers);
         hall.opener = opener.cloned();
     }
 
@@ -123,7 +150,7 @@ impl Entrances {
     /// Takes a flow in. One that comes when no flow does any more is closed.
     pub fn admit(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
         let ends = addresses(&socket);
-        lock(&self.0).admit((flow, ends), socket, arrival, None);
+        lock(&self.0).admit((flow, ends), socket, arrival, Comes::Told);
     }
 
     /// Remembers what flows that are still to come have to be told. Who tells those that are there does so afterwards: one that comes
@@ -156,7 +183,7 @@ impl WayIn {
             hall.connects.get_or_insert_default().record(took_ns);
         }
         let ends = addresses(&socket);
-        hall.admit((flow, ends), socket, arrival, None);
+        hall.admit((flow, ends), socket, arrival, Comes::Untold(None));
         Ok(())
     }
 
@@ -176,7 +203,8 @@ impl WayIn {
         }
         // This end's is asked for where it is told: a call less for each of very many.
         let ends = [None, Some(remote)];
-        if let Some(entrance) = hall.place((flow, ends), socket, arrival, Some(preface())) {
+        let comes = Comes::Untold(Some(preface()));
+        if let Some(entrance) = hall.place((flow, ends), socket, arrival, comes) {
             entrance.has_left = true;
         }
         Ok(())
@@ -210,14 +238,23 @@ impl WayIn {
         let mut hall = lock(&hall);
         let opener = hall.opener.clone().filter(|_| hall.is_open() && hall.speaks_prefaces());
         let Some(opener) = opener else { return Err((socket, asking)) };
-        hall.admit(ends, socket, arrival, Some(Box::new(preface(asking, opener))));
+        let preface = Box::new(preface(asking, opener));
+        hall.admit(ends, socket, arrival, Comes::Unanswered(preface));
         Ok(())
     }
 
-    /// Writes down how long a connection took to be made that is here already.
-    pub fn connected_after(&self, took_ns: Option<u64>) {
-        if let (Some(hall), Some(took_ns)) = (self.0.upgrade(), took_ns) {
-            lock(&hall).connects.get_or_insert_default().record(took_ns);
+    /// A connection that was in the making when it was handed over is its flow's: what is known of it now.
+    pub fn answered(&self, asking: &Asking, socket: &Socket) {
+        let Some(hall) = self.0.upgrade() else { return };
+        let (connect_ns, opened_fast) = (asking.connect_ns(), asking.opened_fast(socket));
+        let mut hall = lock(&hall);
+        if let Some(took_ns) = connect_ns {
+            hall.connects.get_or_insert_default().record(took_ns);
+        }
+        opened_fast.into_iter().for_each(|is_taken| hall.ledger.opened_fast(is_taken));
+        if hall.tells_newcomers {
+            let ends = || whole([None, Some(asking.server)], socket);
+            hall.ledger.came(asking.flow, ends, asking.connected.unwrap_or(asking.begun));
         }
     }
 }
@@ -238,9 +275,9 @@ impl Hall {
         (flow, ends): (FlowId, [Option<SocketAddr>; 2]),
         socket: Socket,
         arrival: Arrival,
-        preface: Option<Box<dyn Preface>>,
+        comes: Comes,
     ) {
-        if let Some(entrance) = self.place((flow, ends), socket, arrival, preface) {
+        if let Some(entrance) = self.place((flow, ends), socket, arrival, comes) {
             entrance.remote.wake();
         }
     }
@@ -251,10 +288,20 @@ impl Hall {
         (flow, ends): (FlowId, [Option<SocketAddr>; 2]),
         socket: Socket,
         arrival: Arrival,
-        preface: Option<Box<dyn Preface>>,
+        comes: Comes,
     ) -> Option<&mut Entrance> {
         let entrance = self.open.iter_mut().min_by_key(|entrance| entrance.present())?;
         self.ledger.begin(flow, ends, arrival);
+        let preface = match comes {
+            Comes::Told => None,
+            Comes::Unanswered(preface) => Some(preface),
+            Comes::Untold(preface) => {
+                if self.tells_newcomers {
+                    self.ledger.came(flow, || whole(ends, &socket), clock::now());
+                }
+                preface
+            }
+        };
         if self.watches {
             self.ledger.watch(flow);
         }
@@ -266,6 +313,11 @@ impl Hall {
         }
         Some(entrance)
     }
+}
+
+/// Both ends' addresses: its own is asked for where it is not known.
+fn whole([local, remote]: [Option<SocketAddr>; 2], socket: &Socket) -> [Option<SocketAddr>; 2] {
+    [local.or_else(|| socket.local_addr().ok()), remote]
 }
 
 impl Ahead {
@@ -290,74 +342,5 @@ impl Ahead {
         let total = self.totals.get(&flow).map(|&total| Event::PeerTotal(total));
         let failed = self.failed_there.remove(&flow).then_some(Event::PeerFailed);
         [stop, total, failed].into_iter().flatten()
-    }
-}
-
-#[cfg(test)]
-#[cfg(not(pathscope_other))]
-mod tests {
-    use std::net::{TcpListener, TcpStream};
-    use std::sync::mpsc::{Receiver, channel};
-
-    use pathscope_engines::worker_inbox;
-
-    use super::*;
-
-    fn socket() -> Socket {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let address = listener.local_addr().expect("it is bound");
-        TcpStream::connect(address).expect("it listens").into()
-    }
-
-    /// A worker's entrance, and which flows came there.
-    fn entrance(there: u32) -> (Entrance, Receiver<FlowId>) {
-        let (sender, came) = channel();
-        let take_in = move |flow, _, _| sender.send(flow).expect("somebody looks");
-        let (remote, _) = worker_inbox().expect("an inbox");
-        let present = Arc::new(AtomicU32::new(there));
-        let (take_in, has_left) = (Box::new(take_in), false);
-        let entrance = Entrance { take_in, speaks_prefaces: true, has_left, present, remote };
-        (entrance, came)
-    }
-
-    fn arrival() -> Arrival {
-        Arrival { connect_ns: Some(7), ..Arrival::default() }
-    }
-
-    #[test]
-    fn a_flow_comes_past_the_session_only_where_that_need_not_hear_of_it() {
-        let entrances = Entrances::new(Ledger::default(), false);
-        let way_in = entrances.way_in();
-        let comes = |number, arrival| way_in.admit(FlowId(number), socket(), arrival).is_ok();
-        let (few, came_to_few) = entrance(1);
-        let (many, came_to_many) = entrance(2);
-        entrances.add(many);
-        entrances.add(few);
-        assert!(!comes(4, arrival()), "not all workers have started");
-        entrances.open(true, None);
-        assert!(comes(5, arrival()));
-        let named = Arrival { called: Some("it".to_owned()), ..arrival() };
-        assert!(!comes(6, named), "its name is told");
-        assert_eq!((came_to_few.try_recv(), entrances.present()), (Ok(FlowId(5)), 4));
-        assert!(came_to_many.try_recv().is_err());
-        assert_eq!(entrances.take_connects().map(|connects| connects.count()), Some(1));
-        entrances.close();
-        assert!(!comes(7, arrival()), "nobody comes any more");
-        assert!(came_to_few.recv().is_err(), "the worker sees that none will come");
-        drop(entrances);
-        assert!(!comes(8, arrival()), "its session is gone");
-    }
-
-    #[test]
-    fn a_flow_hears_what_was_said_of_it_before_it_came() {
-        let mut ahead = Ahead::default();
-        let told = |ahead: &mut Ahead, flow| ahead.came(FlowId(flow)).collect::<Vec<_>>();
-        ahead.note(Some(FlowId(3)), Event::PeerFailed);
-        ahead.note(Some(FlowId(4)), Event::PeerTotal(9));
-        assert_eq!(told(&mut ahead, 3), [Event::PeerFailed]);
-        ahead.note(Some(FlowId(3)), Event::PeerFailed);
-        assert!(told(&mut ahead, 3).is_empty(), "who has come was told then");
-        ahead.note(None, Event::Stop);
-        assert_eq!(told(&mut ahead, 4), [Event::Stop, Event::PeerTotal(9)]);
     }
 }

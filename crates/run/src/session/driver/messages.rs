@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
+use crate::records::newcomers::Newcomer;
 
 impl<D: Talk> Driver<D> {
     /// Takes word that has been left.
@@ -77,13 +78,16 @@ impl<D: Talk> Driver<D> {
                     let (flow, failure) = (facts.flow, facts.error.clone());
                     self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
                 }
+                self.hear_of_newcomers(group, 1);
                 self.journal.departed(*facts, at);
             }
             SessionMessage::PathChanged { change, at } => self.journal.path_changed(*change, at),
             SessionMessage::Progress { start, end, flows } => {
+                self.hear_of_all_newcomers();
                 self.journal.progress(&flows, (start, end));
             }
             SessionMessage::Interval { group, worker, index, start, end: until, tally, views } => {
+                self.hear_of_all_newcomers();
                 let Some(test) = &mut self.test else { return };
                 self.journal.saw(worker, views);
                 let whole = test.interval(group, worker, (index, [start, until]), tally);
@@ -115,6 +119,22 @@ impl<D: Talk> Driver<D> {
                 self.dialogue.input(Input::Stop(reason), now);
             }
         }
+    }
+
+    /// Writes down the connections of a group that came past this thread; `written`: so many of them have rows since the last time.
+    fn hear_of_newcomers(&mut self, group: GroupId, written: u32) {
+        let Some(state) = self.test.as_ref().and_then(|test| test.group(group)) else { return };
+        let Some((came, left_out)) = state.ledger.take_newcomers(written) else { return };
+        for Newcomer { flow, ends, since } in came {
+            self.journal.opened(flow, ends, since);
+        }
+        self.journal.leaves_out(left_out);
+    }
+
+    fn hear_of_all_newcomers(&mut self) {
+        let groups = self.test.iter().flat_map(|test| &test.groups);
+        let groups: Vec<GroupId> = groups.map(|state| state.group.id).collect();
+        groups.into_iter().for_each(|group| self.hear_of_newcomers(group, 0));
     }
 
     /// A flow has its socket.
