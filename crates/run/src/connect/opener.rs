@@ -2,6 +2,7 @@
 //! follow others as these end. Not their data, and not the control connection.
 
 mod near;
+mod pauses;
 mod turns;
 
 use std::net::SocketAddr;
@@ -80,14 +81,6 @@ pub(crate) fn start(
     threads::spawn("opener", move || own.iter().for_each(|opener| turns::run(opener)))?;
     Ok(remote)
 }
-
-/// After a connection that could not be begun: so long until the next is.
-const PAUSE_NS: u64 = 1_000_000;
-
-/// Where connections follow one another for ever and none is made any more, the pause doubles with each, up to so long.
-const LONGEST_PAUSE_NS: u64 = 1_000_000_000;
-/// So many that were not made, one after the other, are no reason for that yet.
-const FAILURES_BORNE: u32 = 4;
 
 /// A connection that is damaged in the making is made again so often: on a path that damages one segment in a hundred, one
 /// in some millions fails four times.
@@ -170,7 +163,7 @@ impl Opener {
             if let Err(error) = self.begin(number, 0) {
                 self.failed(number, begun, error);
                 // What failed at once fails again at once: in between, word is heard.
-                self.pause_until = clock::now().plus_nanos(PAUSE_NS);
+                self.pause_until = clock::now().plus_nanos(pauses::SHORTEST_NS);
             }
         }
         self.look_after_fresh();
@@ -342,7 +335,7 @@ impl Opener {
         self.is_stopped |= is_final && self.test.plan.is_endless();
         self.failures = self.failures.saturating_add(1);
         if self.test.plan.is_endless() {
-            let pause_ns = pause_ns(self.failures);
+            let pause_ns = pauses::after_ns(self.failures);
             self.pause_until = self.pause_until.max(clock::now().plus_nanos(pause_ns));
         }
         self.vacancies += 1;
@@ -377,26 +370,4 @@ fn most_at_once(orders: &Orders, test: &Test) -> u64 {
         KnownBy::Arrival => 1,
     };
     orders.holders.as_ref().map_or(most, |_| most.min(placement::made_at_once()))
-}
-
-/// How long nothing is begun after so many that were not made, one after the other.
-fn pause_ns(failures: u32) -> u64 {
-    // The longest is a thousand times the shortest.
-    match failures.saturating_sub(FAILURES_BORNE).min(10) {
-        0 => 0,
-        beyond => (PAUSE_NS << beyond).min(LONGEST_PAUSE_NS),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_is_gone_is_asked_less_and_less_often() {
-        let pauses: Vec<u64> = (0..20).map(pause_ns).collect();
-        assert_eq!(pauses[..6], [0, 0, 0, 0, 0, 2_000_000]);
-        assert!(pauses.is_sorted());
-        assert_eq!((pauses[19], pause_ns(u32::MAX)), (LONGEST_PAUSE_NS, LONGEST_PAUSE_NS));
-    }
 }
