@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use pathscope_core::journal::Entry;
@@ -25,7 +25,24 @@ const KIND: PeerKind = PeerKind::Ntttcp;
 
 /// Keeps what came on each connection, and why it failed.
 #[derive(Default)]
-struct Rows(Mutex<Vec<(u64, Option<String>)>>);
+struct Rows(Mutex<Vec<(u64, Option<String>)>>, Condvar);
+
+impl Rows {
+    /// Waits until there are so many.
+    fn wait_for(&self, count: usize) {
+        let rows = self.0.lock().expect("nobody panics with it");
+        let waited = self.1.wait_timeout_while(rows, PATIENCE, |rows| rows.len() < count);
+        drop(waited.expect("nobody panics with it"));
+    }
+
+    /// What came on each; none has failed.
+    fn bytes(&self) -> Vec<u64> {
+        let rows = self.0.lock().expect("nobody panics with it").clone();
+        let failed: Vec<_> = rows.iter().filter_map(|(_, error)| error.as_ref()).collect();
+        assert!(failed.is_empty(), "{failed:?}");
+        rows.into_iter().map(|(bytes, _)| bytes).collect()
+    }
+}
 
 /// Keeps how long each test took, in nanoseconds.
 #[derive(Default)]
@@ -60,6 +77,7 @@ impl Sink for Rows {
         if let Entry::Closed(closed) = entry {
             let row = (closed.facts.received_bytes, closed.facts.error.map(|error| error.text));
             self.0.lock().expect("nobody panics with it").push(row);
+            self.1.notify_all();
         }
     }
 
@@ -77,10 +95,7 @@ impl Sink for Rows {
 fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
     let rows = Arc::new(Rows::default());
     let (come, lines) = served_to(rows.clone(), clients);
-    let rows = rows.0.lock().expect("nobody panics with it").clone();
-    let failed: Vec<_> = rows.iter().filter_map(|(_, error)| error.as_ref()).collect();
-    assert!(failed.is_empty(), "{failed:?}");
-    (come, rows.into_iter().map(|(bytes, _)| bytes).collect(), lines)
+    (come, rows.bytes(), lines)
 }
 
 /// The same, with what happened told to somebody.
@@ -119,10 +134,15 @@ fn our_senders_and_our_server_count_the_same_with_and_without_words() {
         plan.extent = Extent::DurationNs(Period::from_millis(300));
         plan.warm_up_ns = Period(0);
         let load = Test::new(plan.into(), None, Period::from_millis(100));
-        let ((document, failure), rows, lines) = served(|port| {
+        let rows = Arc::new(Rows::default());
+        let ((document, failure), lines) = served_to(rows.clone(), |port| {
             let places = (port..port + PORTS).map(|port| format!("127.0.0.1:{port}"));
-            common::run_at(kind, (places.collect(), port), vec![load])
+            let came_of_it = common::run_at(kind, (places.collect(), port), vec![load]);
+            // A sender leaves when it has sent all: a server that is stopped then has not received all.
+            rows.wait_for(4);
+            came_of_it
         });
+        let rows = rows.bytes();
         assert_eq!(failure, None, "{kind}");
         let [measurement] = &document.measurements[..] else { panic!("one test: {document:?}") };
         let sent = measurement.client.goodput.as_ref().expect("it is a load").sent_bytes;
