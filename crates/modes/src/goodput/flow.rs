@@ -193,7 +193,7 @@ impl Machine for GoodputFlow {
         let moved = (self.sender.position, self.receiver.position);
         let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(shared.segments, moved));
         let (send, wake) = self.sender.offer(shared, most, now);
-        let more_follows = self.sender.more_follows(send, most);
+        let more_follows = self.sender.more_follows(shared, send, most);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.is_before_leave() {
             // Its time was up, and that was all there was.

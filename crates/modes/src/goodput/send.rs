@@ -135,12 +135,12 @@ impl Sender {
         }
     }
 
-    /// Whether more is to be sent at once after this, which may be followed by `most` bytes less that: whoever sends by measure has each of
-    /// its sends leave by itself.
-    pub(super) fn more_follows(&self, send: SendWant, most: u64) -> bool {
+    /// Whether more is to be sent at once after this, of `most` bytes at the most, and shares a segment with it: whoever sends by measure has
+    /// each of its sends leave by itself.
+    pub(super) fn more_follows(&self, shared: &GoodputShared, send: SendWant, most: u64) -> bool {
         let SendWant::Stream { max } = send else { return false };
         let left = self.end().map_or(u64::MAX, |end| end - self.position).min(most);
-        self.uneven.is_none() && left > max as u64
+        self.uneven.is_none() && max < shared.joined_below && left > max as u64
     }
 
     fn time_is_up(&mut self, shared: &GoodputShared) {
@@ -204,7 +204,7 @@ impl Machine for Sender {
         }
         let (send, wake) = self.offer(shared, u64::MAX, now);
         let close = close.or_else(|| self.parting(shared));
-        let more_follows = self.more_follows(send, u64::MAX);
+        let more_follows = self.more_follows(shared, send, u64::MAX);
         Want { send, more_follows, wake, close, ..Want::NOTHING }
     }
 

@@ -6,6 +6,7 @@ mod closed;
 mod corruption;
 mod failed_there;
 mod flights;
+mod following;
 mod leaving;
 mod settled;
 mod silence;
