@@ -55,15 +55,18 @@ impl Toy {
         }
         let how = Blocking::Never;
         match work {
-            Work::SendStream { bytes, .. } => {
+            Work::SendStream { bytes, more_follows, .. } => {
                 let slices = bytes.slices();
                 let is_short = self.dice.once_in(SHORT);
-                match slices.first().filter(|_| is_short) {
-                    Some(first) => {
-                        let half = IoSlice::new(&first[..first.len().div_ceil(2)]);
-                        calls.send(socket, &[half], how)
-                    }
-                    None => calls.send(socket, &slices, how),
+                let half = slices
+                    .first()
+                    .filter(|_| is_short)
+                    .map(|first| [IoSlice::new(&first[..first.len().div_ceil(2)])]);
+                let slices = half.as_ref().map_or(&slices[..], |half| &half[..]);
+                if *more_follows {
+                    calls.send_more(socket, slices, how)
+                } else {
+                    calls.send(socket, slices, how)
                 }
             }
             Work::SendDatagrams { buffer, len, stride, as_one: true } => {

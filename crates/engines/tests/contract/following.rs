@@ -59,13 +59,9 @@ impl SystemCalls for Noted {
     }
 }
 
-/// What was called for a stream of three sends, all of which come.
+/// What was called for a stream of three sends or, where some are short, more, all of which come.
 fn calls(promises_more: bool) {
-    let expected = if promises_more {
-        [Call::More, Call::More, Call::More, Call::Push].as_slice()
-    } else {
-        &[Call::More, Call::More, Call::Last]
-    };
+    let expected = if promises_more { [Call::More, Call::Push] } else { [Call::More, Call::Last] };
     everywhere(|engine, wait| {
         let (here, there) = pair(Transport::Stream, &Settings::default());
         let flow = Stream { most: MOST, promises_more, ..Stream::new(0, 3 * MOST as u64, 0) };
@@ -77,8 +73,9 @@ fn calls(promises_more: bool) {
         let deadline = clock::now() + PATIENCE;
         while there.held_bytes() < Some(3 * MOST as u64) && clock::now() < deadline {}
         assert_eq!(there.held_bytes(), Some(3 * MOST as u64), "{engine} {wait}");
-        let calls = noted.0.lock().expect("one thread at a time");
-        assert_eq!(*calls, expected, "{engine} {wait}");
+        let mut calls = noted.0.lock().expect("one thread at a time").clone();
+        calls.dedup();
+        assert_eq!(calls, expected, "{engine} {wait}");
         drop(finished);
     });
 }
