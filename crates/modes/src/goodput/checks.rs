@@ -154,7 +154,8 @@ pub(super) fn fast_open_not_taken(counts: &FastOpen) -> Option<String> {
             "net.ipv4.tcp_fastopen lacks bit 2 at the server: sysctl -w net.ipv4.tcp_fastopen=3 there"
         }
         Some(true) => {
-            "its net.ipv4.tcp_fastopen allows it, so something on the way takes the option or the data out of SYNs"
+            "its net.ipv4.tcp_fastopen allows it, so something on the way takes the option or the data out of SYNs, or there are more \
+             than four addresses to --bind, since the client's system keeps cookies for few of its addresses towards another"
         }
         None => "its net.ipv4.tcp_fastopen needs bit 2, and what is on the way has to let it pass",
     };

@@ -21,7 +21,7 @@ findings! {
         ListenQueueFull: "listen_queue_full", "a queue of connections that wait to be accepted was full at the server's machine while connections followed one another: what came then was dropped, and sent again a second later or more",
             "fewer in the making at once (--connect-limit), or nothing else to do for the server's machine; a higher net.core.somaxconn where that is below 2,048, which a server of pathscope asks for";
         FastOpenNotTaken: "fast_open_not_taken", "connections were to be opened with their first bytes (--fast-open), and the server's system took none of those with a SYN: each was opened as ever",
-            "set bit 2 of net.ipv4.tcp_fastopen at the server (3 is both ends' bits); where it is set, look for what takes TCP Fast Open's option out of SYNs on the way";
+            "set bit 2 of net.ipv4.tcp_fastopen at the server (3 is both ends' bits); where it is set, look for what takes TCP Fast Open's option out of SYNs on the way, and give no more than four addresses to --bind";
     }
 }
 

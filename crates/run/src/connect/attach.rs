@@ -152,6 +152,7 @@ fn spread(
         servers: destinations.all(),
         sockets,
         may_move: orders.peer.known_by() == KnownBy::Seat && orders.credentials.session.is_some(),
+        opened_fast: plan.asks().fast_open.then_some(group.flows),
     });
     let several = wanted.map(ports::check).transpose()?.flatten();
     Ok(several.map(|(addresses, chosen)| {

@@ -19,6 +19,10 @@ const FOUND_AT_ONCE: u32 = 3;
 /// So many addresses of this machine there are at most, as many as may be given.
 const ADDRESSES_MOST: u32 = 1_024;
 
+/// Towards one address the system keeps what TCP Fast Open needs for some five of this machine's (`TCP_METRICS_RECLAIM_DEPTH` of Linux, in a
+/// table that goes by the other address): with more in turns each would ask anew.
+const COOKIES_KEPT: u32 = 4;
+
 /// The first of those.
 const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
@@ -37,6 +41,8 @@ pub(super) struct Wanted<'a> {
     pub sockets: &'a SocketPlan,
     /// Whether the server knows whose a connection is wherever it comes from.
     pub may_move: bool,
+    /// How many there are at a time, where they are to be opened with what they say first.
+    pub opened_fast: Option<u32>,
 }
 
 /// The addresses of this machine that such connections are to come from, and what is told of that; or why there cannot be as many.
@@ -58,7 +64,9 @@ impl Wanted<'_> {
         let is_left = bind.is_empty() && source_ports.is_none() && interface.is_none();
         if is_left && self.may_move && self.servers.iter().all(is_home) {
             let easy = (ports / FOUND_AT_ONCE).max(1);
-            let addresses = to_each.div_ceil(easy).min(ADDRESSES_MOST);
+            let at_once = self.opened_fast.map(|at_once| at_once.div_ceil(easy).max(COOKIES_KEPT));
+            let most = at_once.unwrap_or(ADDRESSES_MOST).min(ADDRESSES_MOST);
+            let addresses = to_each.div_ceil(easy).min(most);
             if addresses > 1 {
                 return self
                     .checked((ports, addresses), range)
@@ -153,7 +161,8 @@ mod tests {
         sockets: &'a SocketPlan,
     ) -> Wanted<'a> {
         let transport = Transport::Stream;
-        Wanted { connections, are_open: true, transport, servers, sockets, may_move: true }
+        let (may_move, opened_fast) = (true, None);
+        Wanted { connections, are_open: true, transport, servers, sockets, may_move, opened_fast }
     }
 
     #[test]
@@ -185,6 +194,9 @@ mod tests {
         );
         let replaced = Wanted { are_open: false, ..wanted(u32::MAX, &one, &none) };
         assert_eq!(addresses(replaced), 1_024);
+        // As many as the system keeps cookies for, where that is enough for those at a time.
+        let fast = |at_once| Wanted { opened_fast: Some(at_once), ..replaced };
+        assert_eq!([64, 37_640, 50_000].map(|it| addresses(fast(it))), [4, 4, 6]);
     }
 
     #[test]

@@ -302,11 +302,12 @@ impl SessionJournal {
         self.tell(Entry::Closed, facts, (since, at));
     }
 
-    /// A connection of those that are replaced has ended, and so came out.
-    pub fn departed(&mut self, facts: FlowFacts, at: Tick) {
-        let Some(held) = self.connections.get(&facts.flow) else { return };
+    /// A connection of those that are replaced has ended, and so came out. Whether it has a row.
+    pub fn departed(&mut self, facts: FlowFacts, at: Tick) -> bool {
+        let Some(held) = self.connections.get(&facts.flow) else { return false };
         let FlowFacts { connection_id, local, remote, .. } = held.facts.clone();
         self.is_over(FlowFacts { connection_id, local, remote, ..facts }, at);
+        true
     }
 
     /// A connection has ended, and so the kernel saw it then. Of one that is known to have, this says nothing new.

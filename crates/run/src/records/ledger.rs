@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::journal::Ended;
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples, SendState};
 use pathscope_core::tcp_look::TcpLook;
@@ -26,7 +25,7 @@ use pathscope_os::tcp_facts::tcp_look;
 use crate::error::RunError;
 use crate::messages::attendance::{Arrival, Attended};
 use crate::messages::outcome::named;
-use crate::records::newcomers::{Newcomer, Newcomers};
+use crate::records::newcomers::{Newcomer, Newcomers, Passed};
 use crate::records::places::{Hosts, Places};
 use crate::threads::lock;
 
@@ -148,9 +147,10 @@ impl Ledger {
         lock(&self.0).connections.report.fast_open.get_or_insert_default().is_served = is_served;
     }
 
-    /// Each of those that come past the session's thread, so many at once, is written down by somebody.
-    pub fn tell_newcomers(&self, at_once: u32) {
-        lock(&self.0).newcomers = Some(Newcomers::new(at_once));
+    /// Each of those that come past the session's thread, so many at once, is written down by somebody; `are_told`: the other end may want
+    /// to hear of those that are left out.
+    pub fn tell_newcomers(&self, at_once: u32, are_told: bool) {
+        lock(&self.0).newcomers = Some(Newcomers::new(at_once, are_told));
     }
 
     /// One has come past it, that follows another: it is on a connection between these addresses, and its data could begin then.
@@ -163,8 +163,8 @@ impl Ledger {
         }
     }
 
-    /// Those that have come past it since the last time, and how those ended so far that have no rows; so many rows were written since.
-    pub fn take_newcomers(&self, written: u32) -> Option<(Vec<Newcomer>, Ended)> {
+    /// What has come past it since the last time; so many rows were written since.
+    pub fn take_newcomers(&self, written: u32) -> Option<Passed> {
         lock(&self.0).newcomers.as_mut().map(|newcomers| newcomers.take(written))
     }
 
@@ -262,7 +262,7 @@ impl Ledger {
         let begun_at = begun.map(|begun| begun.at).filter(|&at| at != Tick::NEVER);
         let is_left_out = begun.is_some_and(|begun| begun.is_left_out);
         if let Some(newcomers) = page.newcomers.as_mut().filter(|_| is_left_out) {
-            newcomers.leave_out(error.as_ref());
+            newcomers.leave_out(end.flow, end.totals, error.as_ref());
         }
         // Of one that failed the other end may have to hear.
         let is_wanted = is_wanted && (!is_left_out || error.is_some());

@@ -8,6 +8,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::journal::Ended;
 use pathscope_core::quantity::{count, counted};
 use pathscope_core::record::{Caveat, FlowError};
+use pathscope_flow::Totals;
 
 use crate::findings::RunCaveat;
 
@@ -24,22 +25,32 @@ pub(crate) struct Newcomer {
     pub since: Tick,
 }
 
+/// What the session's thread hears of them since the last time.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    pub came: Vec<Newcomer>,
+    /// Those that are left out and ended well, of which the other end may want to hear all the same.
+    pub unwritten: Vec<(FlowId, Totals)>,
+    /// How all ended so far that are left out.
+    pub left_out: Ended,
+}
+
 /// Those of one end.
 #[derive(Debug)]
 pub(super) struct Newcomers {
-    came: Vec<Newcomer>,
+    passed: Passed,
+    /// Whether the other end is to hear of those that are left out.
+    are_told: bool,
     /// Those whose rows are not written yet.
     unwritten: u32,
     most: u32,
-    /// How those ended that are left out.
-    left_out: Ended,
 }
 
 impl Newcomers {
-    /// None yet, of which so many run at once.
-    pub fn new(at_once: u32) -> Self {
+    /// None yet, of which so many run at once; `are_told`: the other end may want to hear of those that are left out.
+    pub fn new(at_once: u32, are_told: bool) -> Self {
         let most = at_once.saturating_add(BEHIND);
-        Self { came: Vec::new(), unwritten: 0, most, left_out: Ended::default() }
+        Self { passed: Passed::default(), are_told, unwritten: 0, most }
     }
 
     /// One has come. Whether there is room for it.
@@ -47,25 +58,31 @@ impl Newcomers {
         let is_told = self.unwritten < self.most;
         if is_told {
             self.unwritten += 1;
-            self.came.push(newcomer);
+            self.passed.came.push(newcomer);
         }
         is_told
     }
 
-    /// One of those for which there was no room has ended.
-    pub fn leave_out(&mut self, error: Option<&FlowError>) {
-        self.left_out.count(error);
+    /// One of those for which there was no room has ended. Of those that failed it is told one by one.
+    pub fn leave_out(&mut self, flow: FlowId, totals: Totals, error: Option<&FlowError>) {
+        self.passed.left_out.count(error);
+        if self.are_told && error.is_none() {
+            self.passed.unwritten.push((flow, totals));
+        }
     }
 
-    /// Those that have come since the last time, and how those ended so far that are left out; of those before, so many rows were written.
-    pub fn take(&mut self, written: u32) -> (Vec<Newcomer>, Ended) {
+    /// What there is since the last time; of those before, so many rows were written.
+    pub fn take(&mut self, written: u32) -> Passed {
         self.unwritten = self.unwritten.saturating_sub(written);
-        (std::mem::take(&mut self.came), self.left_out)
+        let passed = std::mem::take(&mut self.passed);
+        self.passed.left_out = passed.left_out;
+        passed
     }
 
     /// That some are left out.
     pub fn caveat(&self) -> Option<Caveat> {
-        let Ended { completed, network_errors, data_errors, protocol_errors } = self.left_out;
+        let Ended { completed, network_errors, data_errors, protocol_errors } =
+            self.passed.left_out;
         let failed = network_errors + data_errors + protocol_errors;
         let all = completed + failed;
         (all > 0).then(|| {
@@ -97,19 +114,23 @@ mod tests {
 
     #[test]
     fn who_is_not_written_down_in_time_is_left_out_and_counted() {
-        let mut newcomers = Newcomers::new(5);
+        let mut newcomers = Newcomers::new(5, true);
         let one = |flow| Newcomer { flow: FlowId(flow), ends: [None; 2], since: Tick::ZERO };
         let told = (0..20_000).filter(|&flow| newcomers.add(one(flow))).count();
         assert_eq!(told, 5 + BEHIND as usize);
-        let (came, left_out) = newcomers.take(0);
-        assert_eq!((came.len(), left_out), (told, Ended::default()));
+        let Passed { came, unwritten, left_out } = newcomers.take(0);
+        assert_eq!((came.len(), unwritten, left_out), (told, Vec::new(), Ended::default()));
         assert!(!newcomers.add(one(20_000)), "no row was written");
         assert!(newcomers.caveat().is_none(), "none of them has ended");
         let error = FlowError { kind: FlowErrorKind::Network, text: String::new(), errno: None };
-        newcomers.leave_out(None);
-        newcomers.leave_out(Some(&error));
-        let (came, left_out) = newcomers.take(1);
+        let totals = Totals { sent: 64, received: 0 };
+        newcomers.leave_out(FlowId(20_000), totals, None);
+        newcomers.leave_out(FlowId(19_999), totals, Some(&error));
+        let Passed { came, unwritten, left_out } = newcomers.take(1);
         assert_eq!((came.len(), left_out.completed, left_out.network_errors), (0, 1, 1));
+        assert_eq!(unwritten, [(FlowId(20_000), totals)], "the other end waits for its word");
+        let again = newcomers.take(0);
+        assert_eq!((again.unwritten, again.left_out), (Vec::new(), left_out), "once");
         assert!(newcomers.add(one(20_001)));
         assert!(!newcomers.add(one(20_002)));
         let text = newcomers.caveat().expect("two").text;

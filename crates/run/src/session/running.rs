@@ -362,7 +362,7 @@ impl RunningTest {
             result?;
             let tells_newcomers = tells.rows && state.tells_connections() && group.replaces();
             if tells_newcomers {
-                state.ledger.tell_newcomers(group.flows);
+                state.ledger.tell_newcomers(group.flows, role == Role::Client);
             }
             state.entrances.open(tells_newcomers, state.opener.as_ref());
         }

@@ -60,6 +60,29 @@ fn each_has_a_row_at_both_ends_and_goes_ahead_all_the_same() {
     }
 }
 
+/// Its word that it is over often comes before the server's session has heard that it had come.
+#[test]
+fn no_connection_of_thousands_is_told_as_lost_by_a_server_that_writes_each_down() {
+    const PLACES: u64 = 2;
+    const EACH: u64 = 2_500;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (words, files) = files(folder.path(), "server");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let server = Server::start_with(&words);
+    let words = format!(
+        "goodput {} --json --quiet --no-probe --connections {PLACES} --iterations {EACH} -n 64 --shutdown rude",
+        server.host()
+    );
+    let ran = run(&words.split_whitespace().collect::<Vec<_>>()).exits(0);
+    let all = PLACES * EACH;
+    assert_eq!(counts(&ran.document()), [all, 0, 0, 0, all], "{}", ran.said());
+    server.running.signal("TERM");
+    server.running.finish().exits(0);
+    assert_eq!(sums(&files[1]), [all, all, 0, 64 * all]);
+    assert_eq!(ended(&files[0]), [all, 0]);
+    assert!(rows(&files[2]).is_empty(), "no error");
+}
+
 #[test]
 fn one_that_is_reset_before_its_answer_has_a_row_with_its_error() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -14,7 +14,7 @@ use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
-use crate::records::newcomers::Newcomer;
+use crate::records::newcomers::{Newcomer, Passed};
 
 impl<D: Talk> Driver<D> {
     /// Takes word that has been left.
@@ -78,8 +78,10 @@ impl<D: Talk> Driver<D> {
                     let (flow, failure) = (facts.flow, facts.error.clone());
                     self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
                 }
-                self.hear_of_newcomers(group, 1);
-                self.journal.departed(*facts, at);
+                self.hear_of_newcomers(group, 0);
+                if self.journal.departed(*facts, at) {
+                    self.hear_of_newcomers(group, 1);
+                }
             }
             SessionMessage::PathChanged { change, at } => self.journal.path_changed(*change, at),
             SessionMessage::Progress { start, end, flows } => {
@@ -122,13 +124,19 @@ impl<D: Talk> Driver<D> {
     }
 
     /// Writes down the connections of a group that came past this thread; `written`: so many of them have rows since the last time.
-    fn hear_of_newcomers(&mut self, group: GroupId, written: u32) {
+    pub(super) fn hear_of_newcomers(&mut self, group: GroupId, written: u32) {
         let Some(state) = self.test.as_ref().and_then(|test| test.group(group)) else { return };
-        let Some((came, left_out)) = state.ledger.take_newcomers(written) else { return };
+        let Some(passed) = state.ledger.take_newcomers(written) else { return };
+        let Passed { came, unwritten, left_out } = passed;
         for Newcomer { flow, ends, since } in came {
             self.journal.opened(flow, ends, since);
         }
         self.journal.leaves_out(left_out);
+        // The other end may have a row of each that is written when it has heard of it.
+        for (flow, totals) in unwritten {
+            let failure = None;
+            self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
+        }
     }
 
     fn hear_of_all_newcomers(&mut self) {
@@ -186,10 +194,12 @@ impl<D: Talk> Driver<D> {
 
     pub(super) fn check_over(&mut self, end: &mut impl End) {
         let (patience, now) = (self.patience(), clock::now());
-        let Some(test) = &mut self.test else { return };
-        if !test.is_delivered(patience, now) {
+        if !self.test.as_mut().is_some_and(|test| test.is_delivered(patience, now)) {
             return;
         }
+        // What is said of single connections is said before the report.
+        self.hear_of_all_newcomers();
+        let Some(test) = &mut self.test else { return };
         if let Some(mut report) = test.take_report(&self.journal.names::<D>(test.token)) {
             if self.role == Role::Server {
                 report.caveats.extend(self.journal.caveats());

@@ -466,10 +466,12 @@ impl<D: Talk> Driver<D> {
                     }
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
-                Output::PeerEnded { flow, totals, failure, .. } => {
+                Output::PeerEnded { group, flow, totals, failure } => {
                     if let Some(error) = &failure {
                         end.peer_failed(flow, error.clone());
                     }
+                    // The connection may have come past this thread, and its word before it was heard of here.
+                    self.hear_of_newcomers(group, 0);
                     self.journal.peer_ended(flow, totals, failure);
                 }
                 Output::PeerReport(report) => {
