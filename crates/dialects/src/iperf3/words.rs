@@ -2,14 +2,15 @@
 
 use std::fmt::Display;
 
+use pathscope_core::quantity::BitRate;
+use pathscope_modes::goodput::Pace;
+
 use super::asked::{Client, Common, Extent, Server, Way};
 
 /// What stands for a test without an end: a year.
 const ENDLESS_S: u64 = 366 * 86_400;
 /// The longest time from one report to the next.
 const LONGEST_REPORT_NS: u64 = 3_600_000_000_000;
-/// What one share of a rate may take at the least and at the most.
-const RATE_PERIOD_NS: std::ops::RangeInclusive<u64> = 1_000_000..=60_000_000_000;
 
 /// Words, one by one.
 #[derive(Debug, Default)]
@@ -89,16 +90,10 @@ fn rate(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
         }
         return;
     }
-    // Blocks leave whole, as the original writes them: servers since 3.18 count nothing less. So much leaves at once as is due in this
-    // time, and that is the more where one block would take less than a share may.
-    let [rate, block] = [rate_bps.max(1), client.block_bytes.max(1) * 8].map(u128::from);
-    let shortest = u128::from(*RATE_PERIOD_NS.start());
-    let least = (rate * shortest).div_ceil(block * 1_000_000_000);
-    let blocks = u128::from(client.burst.unwrap_or(1)).max(least);
-    let period_ns = u64::try_from(blocks * block * 1_000_000_000 / rate).unwrap_or(u64::MAX);
-    if RATE_PERIOD_NS.contains(&period_ns) {
-        line.say("--rate-period", &format!("{period_ns}ns"));
-    }
+    // Blocks leave whole, as the original writes them: servers since 3.18 count nothing less.
+    let at_once = client.burst.map_or(1, u64::from);
+    let pace = Pace::of_whole_blocks(BitRate(rate_bps), client.block_bytes, at_once);
+    pace.period_ns.iter().for_each(|period| line.say("--rate-period", &format!("{}ns", period.0)));
 }
 
 fn sockets(client: &Client, line: &mut Line, notes: &mut Vec<String>) {

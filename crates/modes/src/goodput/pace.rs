@@ -32,6 +32,17 @@ pub struct Burst {
 }
 
 impl Pace {
+    /// Blocks of so many bytes that leave whole at such a rate, at least so many at once: as many as make up the shortest period. No period
+    /// where they take longer than the longest.
+    pub fn of_whole_blocks(rate: BitRate, block_bytes: u64, at_once: u64) -> Self {
+        let block_bytes = block_bytes.max(1);
+        let least = rate.bytes_in(RATE_PERIOD.start().0).div_ceil(block_bytes);
+        let bytes = at_once.max(1).max(least).saturating_mul(block_bytes);
+        // Rounded up: a period that were short of a byte would hold no whole block.
+        let period = Period(rate.nanos_for(bytes));
+        Self { period_ns: Some(period).filter(|it| RATE_PERIOD.contains(it)), ..Self::default() }
+    }
+
     /// Whether this can be kept at such a rate.
     pub(super) fn check(self, rate: Option<BitRate>) -> Result<(), PlanError> {
         limits::in_range("--rate-period", self.period_ns, &RATE_PERIOD)?;
@@ -54,6 +65,9 @@ impl Pace {
     }
 }
 
+/// A part of a send that is less than this one is worth no send of its own: it goes with those of the next period.
+const LEAST_PART: u64 = 64;
+
 /// How many bytes a rate lets a sender send that has sent `position` bytes since `started`, and whose next send would
 /// be of `room` bytes; or until when it may send nothing.
 pub(super) fn by_rate(
@@ -65,7 +79,8 @@ pub(super) fn by_rate(
     if let Some(Period(period_ns)) = period {
         let ended_ns = (elapsed_ns / period_ns).saturating_add(1).saturating_mul(period_ns);
         let allowed = rate.bytes_in(ended_ns).saturating_sub(position);
-        return if allowed > 0 { Ok(room.min(allowed)) } else { Err(started.plus_nanos(ended_ns)) };
+        let is_due = allowed >= room.div_ceil(LEAST_PART);
+        return if is_due { Ok(room.min(allowed)) } else { Err(started.plus_nanos(ended_ns)) };
     }
     // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
     let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
@@ -116,6 +131,39 @@ mod tests {
         let next = Tick::from_nanos(100_000_000);
         assert_eq!(by_rate(rate, (100_000, 30_000), at(99)), Err(next));
         assert_eq!(by_rate(rate, (100_000, 30_000), at(100)), Ok(30_000));
+    }
+
+    #[test]
+    fn of_whole_blocks_no_part_leaves() {
+        for rate in [100_000, 1_000_000, 3_333_333, 25_000_000, 999_999_937, 10_000_000_000] {
+            for (block, at_once) in [(131_072, 1), (1_460, 1), (1_000, 7), (1 << 20, 1)] {
+                let rate = BitRate(rate);
+                let pace = Pace::of_whole_blocks(rate, block, at_once);
+                let Some(period) = pace.period_ns else {
+                    assert!(rate.nanos_for(block) > RATE_PERIOD.end().0, "{rate:?} {block}");
+                    continue;
+                };
+                assert_eq!(pace.check(Some(rate)), Ok(()), "{rate:?} {block}");
+                let (mut position, mut now) = (0, Tick::ZERO);
+                for _ in 0..1_000 {
+                    match by_rate((rate, Some(period)), (position, block), (Tick::ZERO, now)) {
+                        Ok(bytes) if bytes == block => position += bytes,
+                        // At high rates what a nanosecond more in each period allows comes to something, after many.
+                        Ok(part) if rate.0 > 100_000_000 && part >= block / LEAST_PART => {
+                            position += part;
+                        }
+                        Ok(part) => panic!("{part} of {block} bytes at {rate:?}"),
+                        Err(due) => now = due,
+                    }
+                }
+                // What was due by then has left, and no more than is due within the period.
+                let due = rate.bytes_in(now.as_nanos() + period.0);
+                assert!(
+                    due - position < rate.bytes_in(period.0) + block,
+                    "{rate:?} {block}: {position} of {due}"
+                );
+            }
+        }
     }
 
     #[test]

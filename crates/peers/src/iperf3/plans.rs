@@ -224,7 +224,8 @@ pub(super) fn granted(
                 segment_bytes: parameters.mss.map(Bytes),
                 ..sockets
             },
-            pace: Pace::default(),
+            // Clients since 3.16 count whole blocks alone.
+            pace: rate.map_or_else(Pace::default, |rate| Pace::of_whole_blocks(rate, block, 1)),
             client_cpus: Vec::new(),
             server_cpus: cpus.into_iter().collect(),
         }
