@@ -1,7 +1,7 @@
 //! Engines that hand operations to the kernel and hear what came of them: a ring of submissions, a completion port.
 //!
 //! What all of them do alike is here; what tells them apart is a [`Driver`]. An operation owns its buffer while the driver
-//! has it, one that sends and one that receives on each lane at most. Operations of one lane complete in the order in which
+//! has it, one that sends and one that receives on each lane at most, which may complete several times. Operations of one lane complete in the order in which
 //! the system did them, those of different lanes in any.
 
 use std::collections::VecDeque;

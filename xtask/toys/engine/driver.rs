@@ -42,7 +42,7 @@ impl Toy {
     }
 
     fn finish(&mut self, submission: Submission, outcome: Result<usize, Trouble>) {
-        self.done.push(Completion { submission, outcome });
+        self.done.push(Completion { submission, outcome, goes_on: false });
     }
 
     fn attempt<S: SystemCalls>(

@@ -14,10 +14,15 @@ use crate::{SystemCalls, Trouble};
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Tells a flow what came of an operation, and then all that waited for that; at which place it is.
     pub fn arrive(&mut self, completion: Completion, spare: &mut Spare) -> usize {
-        let Completion { submission: Submission { ticket, launched_as, at, work }, outcome } =
-            completion;
+        let Completion { submission, outcome, goes_on } = completion;
+        let Submission { ticket, launched_as, at, work } = submission;
         let place = ticket.place as usize;
-        if self.landed(ticket, launched_as) {
+        let is_there = if goes_on {
+            self.brought_some(ticket, launched_as)
+        } else {
+            self.landed(ticket, launched_as)
+        };
+        if is_there {
             self.tell_of(ticket, at, &work, outcome);
         }
         self.settle(place);
@@ -99,7 +104,11 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 self.not_received(place, lane, trouble);
             }
             (Ok(0), Work::Receive { .. }) if self.medium.transport == Transport::Stream => {
-                self.ended(place, lane);
+                let wire = &self.slots[place].wires[lane.index()];
+                // What came before is shown before the end is told; the next receive says again that there is no more.
+                if wire.unread.is_empty() || wire.starved {
+                    self.ended(place, lane);
+                }
             }
             (Ok(received), Work::Receive { buffer, begin, stamp }) => {
                 let stamp = stamp.flatten();

@@ -139,11 +139,21 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             return false;
         };
         *wire.of_way(way) = false;
+        wire.in_flight.goes_on &= way != Way::Receive;
         if slot.state == SlotState::Over {
             self.depart_if_landed(place);
             return false;
         }
         true
+    }
+
+    /// An operation on this socket has brought something, and is in flight still; whether the flow is there, and its lane has that socket.
+    pub(super) fn brought_some(&mut self, ticket: Ticket, launched_as: u32) -> bool {
+        let slot = &mut self.slots[ticket.place as usize];
+        let wire = slot.wires.get_mut(ticket.lane.index());
+        let Some(wire) = wire.filter(|it| it.launched_as == launched_as) else { return false };
+        wire.in_flight.goes_on = true;
+        slot.state != SlotState::Over
     }
 
     /// A flow is over: it departs once nothing of its sockets is in flight.
@@ -273,6 +283,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 self.flights.recalls.push(Ticket { place: place as u32, lane, way });
             }
         }
+    }
+
+    /// A receive that goes on brings more than its flow takes: what comes next stays in the kernel.
+    #[cold]
+    pub(super) fn stop_receiving(&mut self, place: usize, lane: Lane) {
+        self.recall_on(place, lane, |way| way == Way::Receive);
+        // Once is enough, unless it brings more before that.
+        self.slots[place].wires[lane.index()].in_flight.goes_on = false;
     }
 
     /// A flow is over, whatever it has in flight.

@@ -81,6 +81,17 @@ pub struct Completion {
     /// What came of it: bytes, datagrams sent, or strides that are filled. One that was recalled before anything moved was
     /// [`Trouble::Blocked`].
     pub outcome: Result<usize, Trouble>,
+    /// Whether the same operation, which receives, brings more: it is in flight still, and completes again.
+    pub goes_on: bool,
+}
+
+impl Submission {
+    /// What an operation that goes on has brought to this room, as one of its own.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the io_uring engine alone"))]
+    pub(crate) fn brings(&self, (buffer, begin): (Box<[u8]>, usize)) -> Self {
+        let work = Work::Receive { buffer, begin, stamp: None };
+        Self { ticket: self.ticket, launched_as: self.launched_as, at: self.at, work }
+    }
 }
 
 impl Completion {
@@ -186,9 +197,15 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         }
         let slot = &self.slots[place];
         // It may have departed by what it was shown.
-        let wire = slot.wires.get(lane.index()).filter(|wire| !wire.in_flight.receives)?;
-        let next = slot.next_receive(lane, medium)?;
-        let work = match next {
+        let wire = slot.wires.get(lane.index())?;
+        let next = slot.next_receive(lane, medium);
+        if wire.in_flight.receives {
+            if next.is_none() && wire.in_flight.goes_on && !wire.unread.is_empty() {
+                self.stop_receiving(place, lane);
+            }
+            return None;
+        }
+        let work = match next? {
             Operation::ReceiveSeveral { .. } => {
                 let stride = wire.batching().map_or(JOINED_BYTES, |it| it.stride_bytes);
                 let arrived = spare.arrived.pop().unwrap_or_default();

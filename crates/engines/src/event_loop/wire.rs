@@ -69,10 +69,13 @@ pub(crate) enum WireState {
 }
 
 /// Whether the kernel has an operation of a lane that sends, one that receives, and one that waits for room to send.
+#[expect(clippy::struct_excessive_bools, reason = "each is of an operation of its own")]
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct InFlight {
     pub sends: bool,
     pub receives: bool,
+    /// The one that receives brings more than once.
+    pub goes_on: bool,
     pub awaits_room: bool,
 }
 

@@ -13,6 +13,7 @@ mod lanes;
 mod prefaces;
 mod punctuality;
 mod refusals;
+mod reluctance;
 mod shared;
 mod sight;
 mod split;

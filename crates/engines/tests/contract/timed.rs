@@ -16,7 +16,7 @@ const LASTS_NS: u64 = 40_000_000;
 
 /// Sends and takes until its time is up; then it takes what the other end still sends.
 #[derive(Debug)]
-struct Timed {
+struct Timed<const ONCE_A_TURN: bool> {
     flow: FlowId,
     lasts_ns: u64,
     until: Tick,
@@ -28,7 +28,7 @@ struct Timed {
     phase: Phase,
 }
 
-impl Timed {
+impl<const ONCE_A_TURN: bool> Timed<ONCE_A_TURN> {
     fn new(flow: FlowId, lasts_ns: u64) -> Self {
         Self {
             flow,
@@ -44,10 +44,11 @@ impl Timed {
     }
 }
 
-impl Machine for Timed {
+impl<const ONCE_A_TURN: bool> Machine for Timed<ONCE_A_TURN> {
     type Shared = Bench;
 
-    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+    const CLOCK: ClockNeed =
+        if ONCE_A_TURN { ClockNeed::EveryTurn } else { ClockNeed::EveryOperation };
 
     fn id(&self) -> FlowId {
         self.flow
@@ -110,8 +111,19 @@ impl Machine for Timed {
 
 #[test]
 fn what_ends_by_time_when_it_is_asked_ends_between_two_sends() {
+    ends_between_two_sends::<true>();
+}
+
+/// Receives that go on bring the end of a stream while what came before it waits to be shown.
+#[test]
+fn the_end_is_told_after_all_that_came_before_it_where_operations_are_timed() {
+    ends_between_two_sends::<false>();
+}
+
+fn ends_between_two_sends<const ONCE_A_TURN: bool>() {
     everywhere(|engine, wait| {
-        let (mut near, mut far): (Flows<Timed>, Flows<Timed>) = (Vec::new(), Vec::new());
+        type Ends<const ONCE_A_TURN: bool> = Flows<Timed<ONCE_A_TURN>>;
+        let (mut near, mut far): (Ends<ONCE_A_TURN>, Ends<ONCE_A_TURN>) = (Vec::new(), Vec::new());
         for flow in (0..FLOWS).map(FlowId) {
             let (one, other) = pair(Transport::Stream, &Settings::default());
             // Each ends at another time, so that one ends while others are busy.

@@ -17,9 +17,10 @@ use pathscope_os::{Socket, Waker};
 use rustix::io::Errno;
 
 use super::flights::{Flights, NOBODY, Stage, WAKER};
-use super::operations::{call, entry, poll};
+use super::operations::{Receives, call, entry, poll};
 use super::ring::{Landed, Ring};
 use super::rooms::{GROUP, Rooms};
+use super::turns::Turns;
 use crate::completion::{Called, Completion, Driver, Submission, Ticket, Way, Work};
 use crate::{SystemCalls, Trouble};
 
@@ -41,7 +42,7 @@ pub struct Uring {
     without_room: VecDeque<u64>,
     /// For the names of what is recalled.
     names: Vec<u64>,
-    is_timed: bool,
+    turns: Turns,
     has_recalled: bool,
     waker: Watched,
 }
@@ -65,7 +66,7 @@ enum Means {
 
 impl Uring {
     /// For about so many flows, each of which receives so many bytes at once.
-    pub fn new((flows, room_bytes): (usize, usize), is_timed: bool) -> io::Result<Self> {
+    pub fn new((flows, room_bytes): (usize, usize), turns: Turns) -> io::Result<Self> {
         let ring = Ring::new(flows.saturating_mul(3))?;
         let rooms = Rooms::new(&ring, room_bytes)?;
         Ok(Self {
@@ -76,14 +77,14 @@ impl Uring {
             done: VecDeque::new(),
             without_room: VecDeque::new(),
             names: Vec::new(),
-            is_timed,
+            turns,
             has_recalled: false,
             waker: Watched::default(),
         })
     }
 
     fn finish(&mut self, submission: Submission, outcome: Result<usize, Trouble>) {
-        self.done.push_back(Completion { submission, outcome });
+        self.done.push_back(Completion { submission, outcome, goes_on: false });
     }
 
     /// Has the kernel begin an operation.
@@ -92,7 +93,7 @@ impl Uring {
         let name = self.flights.begin(submission, stage, descriptor);
         match self.put(name) {
             // Where that fails, the next wait says so.
-            Ok(()) if sends && self.is_timed => drop(self.ring.hand_over()),
+            Ok(()) if sends && self.turns.hand_over_at_once() => drop(self.ring.hand_over()),
             Ok(()) => {}
             Err(trouble) => self.drop_out(name, trouble),
         }
@@ -114,7 +115,9 @@ impl Uring {
         if flight.stage == Stage::Asked && ticket.way == Way::Receive {
             self.rooms.open();
         }
-        let Some(entry) = entry(flight, message, (self.rooms.room_bytes(), was_emptied)) else {
+        let goes_on = self.turns.receive_goes_on(&flight.submission.work);
+        let how = if goes_on { Receives::On } else { Receives::Once { was_emptied } };
+        let Some(entry) = entry(flight, message, (self.rooms.room_bytes(), how)) else {
             return Ok(());
         };
         // SAFETY: buffers and headers are in boxes of the flight's, which stays until it has landed, or of the rooms', which the kernel has; both
@@ -177,6 +180,12 @@ impl Uring {
         let receives = flight.submission.ticket.way == Way::Receive;
         if receives && outcome(result) == Err(Trouble::Failed(Errno::NOBUFS.raw_os_error())) {
             self.wants_room(name);
+            return;
+        }
+        if receives && cqueue::more(flags) {
+            let room = cqueue::buffer_select(flags).and_then(|it| self.rooms.filled(it));
+            let submission = flight.submission.brings(room.unwrap_or_default());
+            self.done.push_back(Completion { submission, outcome: outcome(result), goes_on: true });
             return;
         }
         if let Work::Receive { buffer, begin, stamp } = &mut flight.submission.work {
@@ -340,7 +349,9 @@ impl Uring {
             self.take_landed();
             while let Some(Landed { name, flags, .. }) = self.landed.pop_front() {
                 self.waker.is_armed &= name != WAKER;
-                self.flights.end(name);
+                if !cqueue::more(flags) {
+                    self.flights.end(name);
+                }
                 drop(cqueue::buffer_select(flags).and_then(|number| self.rooms.filled(number)));
             }
             if self.flights.len() == 0 && !self.waker.is_armed {

@@ -12,8 +12,9 @@ mod probe;
 mod ring;
 #[expect(unsafe_code, reason = "memory that the kernel has for a while")]
 mod rooms;
+mod turns;
 
-use pathscope_flow::{ClockNeed, Machine};
+use pathscope_flow::Machine;
 use pathscope_os::OsError;
 
 use super::NAME;
@@ -21,6 +22,7 @@ use crate::completion;
 use crate::{EngineError, Finished, SystemCalls, Worker};
 
 use driver::Uring;
+use turns::Turns;
 
 pub use probe::available;
 
@@ -28,10 +30,9 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    // Where the time of a send is part of what is measured, it is handed over as soon as it was begun.
-    let is_timed = M::CLOCK == ClockNeed::EveryOperation;
+    let turns = Turns::of(M::CLOCK, worker.terms.transport);
     let room_bytes = worker.terms.receive_buffer_bytes;
-    let driver = Uring::new((worker.count(), room_bytes), is_timed);
+    let driver = Uring::new((worker.count(), room_bytes), turns);
     let driver = driver.map_err(|source| OsError::Call { what: "set up an io_uring", source })?;
     completion::run((NAME, driver), worker, calls)
 }

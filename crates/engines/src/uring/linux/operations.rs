@@ -18,17 +18,26 @@ const SENDING: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
 /// `IORING_RECVSEND_POLL_FIRST`: the socket is empty as far as is known, and the kernel is not to look before it waits.
 const WAIT_FIRST: u16 = 1;
 
+/// How an operation receives.
+#[derive(Clone, Copy, Debug)]
+pub enum Receives {
+    /// Once, of a socket that was emptied or not, as far as is known.
+    Once { was_emptied: bool },
+    /// Whenever something comes, until it is recalled or there is no room.
+    On,
+}
+
 /// Says when a descriptor is what is asked.
 pub fn poll(descriptor: RawFd, what: i16) -> Entry {
     opcode::PollAdd::new(Fd(descriptor), what as u32).build()
 }
 
 /// What the ring is given for an operation, of what the flight and its header hold; nothing where it knows none such. Where it receives: at
-/// most so many bytes, of a socket that was emptied.
+/// most so many bytes, and how.
 pub fn entry(
     flight: &Flight,
     message: &mut Option<Box<Message>>,
-    (room_bytes, was_emptied): (usize, bool),
+    (room_bytes, receives): (usize, Receives),
 ) -> Option<Entry> {
     let descriptor = Fd(flight.descriptor);
     let entry = match (&flight.submission.work, flight.stage) {
@@ -50,7 +59,12 @@ pub fn entry(
             send(descriptor, &buffer[..buffer.len().min(*len)], SENDING)
         }
         (Work::Receive { stamp, .. }, _) => {
-            let how = if was_emptied { WAIT_FIRST } else { 0 };
+            let how = match receives {
+                Receives::Once { was_emptied: true } => WAIT_FIRST,
+                Receives::Once { .. } => 0,
+                // As many bytes as its room has, each time.
+                Receives::On => return Some(opcode::RecvMulti::new(descriptor, GROUP).build()),
+            };
             let entry = if stamp.is_some() {
                 let header = message.get_or_insert_with(Message::new).receiving(room_bytes);
                 opcode::RecvMsg::new(descriptor, header).ioprio(how).buf_group(GROUP).build()
