@@ -38,6 +38,12 @@ pub trait Driver<S: SystemCalls> {
         false
     }
 
+    /// Whether more waits on a lane than its flow has received for what it sent: the next send is begun after that. Only where it is sure: the
+    /// receive that is in flight completes without it.
+    fn receives_first(&mut self, _ticket: Ticket) -> bool {
+        false
+    }
+
     /// Whether it has rooms for what comes: operations that receive get one as they complete, and have none before.
     fn has_rooms(&self) -> bool {
         false
@@ -195,6 +201,9 @@ impl Turns {
             if !event_loop.has_rest_to_show(place) {
                 break;
             }
+        }
+        if event_loop.receiving_where_it_sends(place).is_some_and(|it| driver.receives_first(it)) {
+            return false;
         }
         let send = event_loop.submit_send(place, &mut self.spare);
         let is_offered = send.as_ref().is_some_and(|send| !matches!(send.work, Work::AwaitRoom));

@@ -223,6 +223,14 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
         Some(self.submission(Ticket { place: place as u32, lane, way: Way::Receive }, work))
     }
 
+    /// The receive that is in flight on the lane on which a flow would send next.
+    pub fn receiving_where_it_sends(&self, place: usize) -> Option<Ticket> {
+        let slot = &self.slots[place];
+        let (lane, _) = slot.offer()?;
+        let receives = slot.wires[lane.index()].in_flight.receives && !slot.is_sending();
+        receives.then_some(Ticket { place: place as u32, lane, way: Way::Receive })
+    }
+
     /// Whether something of what was left may be shown.
     pub fn has_rest_to_show(&self, place: usize) -> bool {
         let slot = &self.slots[place];

@@ -200,7 +200,11 @@ impl Uring {
         let submission = &mut flight.submission;
         if receives {
             let was_emptied = !cqueue::sock_nonempty(flags);
-            self.flights.traffic(submission.ticket).was_emptied = was_emptied;
+            let traffic = self.flights.traffic(submission.ticket);
+            traffic.was_emptied = was_emptied;
+            traffic.balance.received(result, !was_emptied);
+        } else if submission.ticket.way == Way::Send {
+            self.flights.traffic(submission.ticket).balance.sent(result);
         }
         let outcome = outcome(result).map(|bytes| match &submission.work {
             // An empty one is one, too.
@@ -299,6 +303,10 @@ impl<S: SystemCalls> Driver<S> for Uring {
 
     fn keeps_back(&self) -> bool {
         !self.done.is_empty() || !self.landed.is_empty()
+    }
+
+    fn receives_first(&mut self, ticket: Ticket) -> bool {
+        self.turns.take_turns() && self.flights.traffic(ticket).balance.receives_first()
     }
 
     fn has_rooms(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::os::fd::RawFd;
 
+use super::balance::Balance;
 use super::message::Message;
 use crate::completion::{Submission, Ticket, Way};
 
@@ -50,9 +51,12 @@ pub struct Traffic {
     youngest: [u32; 3],
     /// The last receive has emptied the socket.
     pub was_emptied: bool,
+    /// Whether its stream sends or receives next.
+    pub balance: Balance,
 }
 
-const STILL: Traffic = Traffic { youngest: [NONE; 3], was_emptied: false };
+const STILL: Traffic =
+    Traffic { youngest: [NONE; 3], was_emptied: false, balance: Balance::NOTHING };
 
 /// All that are in flight.
 #[derive(Default)]

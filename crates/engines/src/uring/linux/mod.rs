@@ -1,6 +1,7 @@
 //! Linux, from 6.1 on: `SINGLE_ISSUER` and `DEFER_TASKRUN` have the kernel do what it has to do for a ring when its thread asks, and never
 //! in the middle of something else.
 
+mod balance;
 #[expect(unsafe_code, reason = "it says what memory the kernel has, and for how long")]
 mod driver;
 mod flights;

@@ -1,5 +1,5 @@
-//! What the flows of a ring have in common, and what follows from that: when operations are handed over, and how long a receive
-//! goes on. Not here: how an operation is said to the kernel.
+//! What the flows of a ring have in common, and what follows from that: when operations are handed over, how long a receive goes on, and
+//! which way goes first. Not here: how an operation is said to the kernel.
 
 use pathscope_flow::{ClockNeed, Transport};
 
@@ -31,5 +31,10 @@ impl Turns {
     /// Whether each send is handed over by a call of its own.
     pub fn hand_over_at_once(self) -> bool {
         self.are_timed
+    }
+
+    /// Whether what has come goes before what is sent.
+    pub fn take_turns(self) -> bool {
+        self.is_stream && !self.are_timed
     }
 }
