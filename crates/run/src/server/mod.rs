@@ -5,6 +5,7 @@
 
 mod answering;
 mod calling;
+mod datagram_seats;
 mod embedded;
 mod farewell;
 mod followers;
@@ -34,13 +35,11 @@ use pathscope_core::network::Network;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
 use pathscope_modes::groups::Test;
-use pathscope_os::datagrams::{self, Datagram};
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus, limits, random};
 use pathscope_peers::Refusal;
-use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
@@ -221,6 +220,9 @@ const FULL: Duration = Duration::from_millis(50);
 /// How long listeners are left alone at the least where guests have all places and their words on the way.
 const CROWDED: Duration = Duration::from_millis(1);
 
+/// How soon it is seen that the last session is over, once it was told to end.
+const ENDING: Duration = Duration::from_millis(10);
+
 /// A server that answers.
 struct Serving<'scope> {
     /// What sessions hear and where they say it.
@@ -243,6 +245,8 @@ struct Serving<'scope> {
     full_until: Option<Tick>,
     /// Whether it is places that are missing: they may be had sooner.
     is_crowded: bool,
+    /// It was told to end, and takes no new sessions.
+    is_ending: bool,
     /// Wakes this thread at the end.
     _hearing: Hearing,
 }
@@ -295,6 +299,7 @@ impl<'scope> Serving<'scope> {
             // They are listened to from now on.
             full_until: Some(Tick::ZERO),
             is_crowded: false,
+            is_ending: false,
             _hearing: hearing,
         };
         serving.listen_again(clock::now())?;
@@ -302,73 +307,87 @@ impl<'scope> Serving<'scope> {
     }
 
     fn until_stopped(&mut self) -> Result<(), RunError> {
-        let Self { stop, log, listening, own, .. } = *self;
+        let Self { stop, log, .. } = *self;
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
-            let now = clock::now();
-            let left = |until: Tick| until.since(now);
-            let waits = [
-                log.keep_up(now),
-                self.guests.next_deadline().map(left),
-                self.farewells.next_deadline().map(left),
-                self.full_until.map(left),
-                self.followers.next_look(now),
-                self.latecomers.next_deadline().map(left),
-                self.sessions.keep_turns(now).map(left),
-            ];
-            let timeout = waits.into_iter().flatten().min();
-            self.poller.wait(&mut ready, timeout)?;
-            self.listen_again(clock::now())?;
-            // Guests are heard before others come in, who may take their places.
-            for &Ready { key, .. } in ready.iter().filter(|ready| ready.key >= FIRST_GUEST) {
-                if key >= FIRST_REFUSED {
-                    self.farewells.hear(key);
-                } else {
-                    self.hear_guest(key);
-                }
-            }
-            if self.is_crowded && self.guests.next_place().is_none() {
-                self.full_until = self.full_until.map(|_| Tick::ZERO);
-                self.listen_again(clock::now())?;
-            }
-            for key in ready.iter().map(|ready| ready.key) {
-                match key {
-                    WORD => self.waker.drain(),
-                    FIRST_LISTENER..FIRST_OWN => {
-                        let place = (key - FIRST_LISTENER) as usize;
-                        self.accept(&listening[place].connections, None)?;
-                    }
-                    FIRST_CALLED..FIRST_DATAGRAMS => {
-                        self.hear_callers(&own[(key - FIRST_CALLED) as usize]);
-                    }
-                    FIRST_OWN..FIRST_CALLED => {
-                        let own = &own[(key - FIRST_OWN) as usize];
-                        if let Some(connections) = &own.connections {
-                            self.accept(connections, Some(own))?;
-                        }
-                    }
-                    FIRST_DATAGRAMS..FIRST_GUEST => {
-                        let place = (key - FIRST_DATAGRAMS) as usize;
-                        self.attach_datagrams(&listening[place]);
-                    }
-                    // They were heard.
-                    FIRST_GUEST.. => {}
-                }
-            }
-            self.guests.dismiss_late(clock::now());
-            self.farewells.dismiss_late(clock::now());
-            for (stream, word) in self.followers.try_again(&self.sessions, clock::now()) {
-                self.take_leave(stream, &word);
-            }
-            self.followers.go_on(clock::now());
-            self.lead_latecomers();
-            self.tell_totals_if_asked();
+            self.turn(&mut ready, None)?;
             if self.sessions.is_done() {
                 log.own(self.sessions.why_done());
                 return Ok(());
             }
         }
+        self.end(&mut ready)
+    }
+
+    /// Hears what there is to hear, and waits for that, so long at the most.
+    fn turn(&mut self, ready: &mut Vec<Ready>, most: Option<Duration>) -> Result<(), RunError> {
+        let Self { log, listening, own, .. } = *self;
+        let now = clock::now();
+        let left = |until: Tick| until.since(now);
+        let waits = [
+            log.keep_up(now),
+            self.guests.next_deadline().map(left),
+            self.farewells.next_deadline().map(left),
+            self.full_until.map(left),
+            self.followers.next_look(now),
+            self.latecomers.next_deadline().map(left),
+            self.sessions.keep_turns(now).map(left),
+            most,
+        ];
+        let timeout = waits.into_iter().flatten().min();
+        self.poller.wait(ready, timeout)?;
+        self.listen_again(clock::now())?;
+        // Guests are heard before others come in, who may take their places.
+        for &Ready { key, .. } in ready.iter().filter(|ready| ready.key >= FIRST_GUEST) {
+            if key >= FIRST_REFUSED {
+                self.farewells.hear(key);
+            } else {
+                self.hear_guest(key);
+            }
+        }
+        if self.is_crowded && self.guests.next_place().is_none() {
+            self.full_until = self.full_until.map(|_| Tick::ZERO);
+            self.listen_again(clock::now())?;
+        }
+        for key in ready.iter().map(|ready| ready.key) {
+            match key {
+                WORD => self.waker.drain(),
+                FIRST_LISTENER..FIRST_OWN => {
+                    let place = (key - FIRST_LISTENER) as usize;
+                    self.accept(&listening[place].connections, None)?;
+                }
+                FIRST_CALLED..FIRST_DATAGRAMS => {
+                    self.hear_callers(&own[(key - FIRST_CALLED) as usize]);
+                }
+                FIRST_OWN..FIRST_CALLED => {
+                    let own = &own[(key - FIRST_OWN) as usize];
+                    if let Some(connections) = &own.connections {
+                        self.accept(connections, Some(own))?;
+                    }
+                }
+                FIRST_DATAGRAMS..FIRST_GUEST => {
+                    let place = (key - FIRST_DATAGRAMS) as usize;
+                    self.attach_datagrams(&listening[place]);
+                }
+                // They were heard.
+                FIRST_GUEST.. => {}
+            }
+        }
+        self.guests.dismiss_late(clock::now());
+        self.farewells.dismiss_late(clock::now());
+        for (stream, word) in self.followers.try_again(&self.sessions, clock::now()) {
+            self.take_leave(stream, &word);
+        }
+        self.followers.go_on(clock::now());
+        self.lead_latecomers();
+        self.tell_totals_if_asked();
+        Ok(())
+    }
+
+    /// Whoever runs it wants it to end: sessions are told and end, each within its own time.
+    fn end(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
+        let Self { stop, log, .. } = *self;
         let reason = stop.reason().unwrap_or("stopped");
         log.own(&match self.sessions.count() {
             0 => format!("{reason}: no session is there; ending"),
@@ -379,10 +398,20 @@ impl<'scope> Serving<'scope> {
                 STOP_TAKES
             ),
         });
+        // Those that it does not listen to for a moment are removed already.
+        self.full_until = self.full_until.map(|_| Tick::ZERO);
+        self.listen_again(clock::now())?;
+        self.is_ending = true;
+        for (_, listener) in self.own_listeners() {
+            self.poller.remove(listener)?;
+        }
         // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for the threads that
         // hold them.
-        // Until then nobody's connection is closed from here: a word that was told could be lost.
-        self.sessions.await_all();
+        // Until then nobody's connection is closed from here: a word that was told could be lost. Connections that a client makes
+        // before it has heard are answered: it would wait for each.
+        while self.sessions.count() > 0 {
+            self.turn(ready, Some(ENDING))?;
+        }
         self.tell_totals_if_asked();
         Ok(())
     }
@@ -452,9 +481,14 @@ impl<'scope> Serving<'scope> {
     /// All of them, with their keys.
     fn listeners(&self) -> impl Iterator<Item = (u64, &'scope Socket)> + use<'scope> {
         let shared = self.listening.iter().map(|listening| &listening.connections);
+        let own = Some(self.own_listeners()).filter(|_| !self.is_ending);
+        (FIRST_LISTENER..).zip(shared).chain(own.into_iter().flatten())
+    }
+
+    /// Those of kinds that have some of their own.
+    fn own_listeners(&self) -> impl Iterator<Item = (u64, &'scope Socket)> + use<'scope> {
         let own = (FIRST_OWN..).zip(self.own);
-        let own = own.filter_map(|(key, own)| Some((key, own.connections.as_ref()?)));
-        (FIRST_LISTENER..).zip(shared).chain(own)
+        own.filter_map(|(key, own)| Some((key, own.connections.as_ref()?)))
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
@@ -490,6 +524,10 @@ impl<'scope> Serving<'scope> {
         };
         if let Some(greeting) = asks.filter(|greeting| !self.serves(greeting.kind())) {
             return self.refuse(&joining::not_served(greeting.kind()), greeting, stream, from);
+        }
+        if let Some(greeting) = asks.filter(|_| self.is_ending) {
+            let refusal = Refusal::new("ending", "this server was told to end");
+            return self.refuse(&refusal, greeting, stream, from);
         }
         match said {
             // Admitted before anything is spent on it: strangers who are refused are many.
@@ -555,36 +593,6 @@ impl<'scope> Serving<'scope> {
         if let Some((key, leaving)) = self.farewells.tell(stream, word, clock::now()) {
             // One that is not waited for is let go in time.
             let _ = self.poller.add(&leaving.stream, key, Interest::INPUT);
-        }
-    }
-
-    /// Datagrams that ask for a seat. Whoever asks must echo a value that only its address was told.
-    fn attach_datagrams(&self, listening: &Listening) {
-        let socket = &listening.datagrams;
-        let mut buffer = [0; 256];
-        for _ in 0..TURN {
-            let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
-            let said = &buffer[..datagram.len];
-            let answer = match self.challenger.hear(datagram.remote, said, clock::now()) {
-                DatagramHeard::Nothing => continue,
-                DatagramHeard::Answer(answer) => answer,
-                DatagramHeard::Joins(answer) => {
-                    if let Some(promised) = listening.promised(&datagram) {
-                        let Datagram { remote, local, .. } = datagram;
-                        // What is lost is asked for again, by clients that do.
-                        let tell = || drop(datagrams::send(socket, &answer, remote, local));
-                        self.sessions.take_call(promised, tell);
-                    }
-                    continue;
-                }
-                DatagramHeard::Claimed(claim) => {
-                    let promised = listening.promised(&datagram).ok_or(SeatRefusal::NoRoom);
-                    let attach = |promised| self.sessions.attach_datagrams(&claim, promised);
-                    claim.reply(promised.and_then(attach))
-                }
-            };
-            // A lost answer is asked for again.
-            let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
     }
 }

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_flow::{Credentials, GroupId, Resumed};
@@ -57,7 +57,6 @@ pub(super) struct Sessions {
     /// Congestion controls that every user of this machine may choose.
     pub congestion_controls: Vec<String>,
     state: Mutex<State>,
-    left: Condvar,
     /// Wakes the listening thread when a client leaves.
     listener: Waker,
 }
@@ -212,7 +211,7 @@ impl Sessions {
     pub fn new(settings: Settings, identity: Token, files: u64, listener: Waker) -> Self {
         let state = Mutex::new(State { files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
-        Self { settings, identity, congestion_controls, state, left: Condvar::new(), listener }
+        Self { settings, identity, congestion_controls, state, listener }
     }
 
     /// A session begins that is found by this name.
@@ -239,11 +238,6 @@ impl Sessions {
     /// How many there are.
     pub fn count(&self) -> usize {
         lock(&self.state).present
-    }
-
-    /// Waits until none is left.
-    pub fn await_all(&self) {
-        drop(self.left.wait_while(lock(&self.state), |state| state.present > 0));
     }
 
     /// The flows of a test are awaited. Of one that runs at its client already, the session before gives way, but only to

@@ -162,7 +162,7 @@ impl Drop for Admission {
             state.census.leave(self.from.ip());
         }
         state.present -= 1;
-        self.sessions.left.notify_all();
+        drop(state);
         self.sessions.listener.wake();
     }
 }
