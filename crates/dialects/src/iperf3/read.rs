@@ -1,5 +1,7 @@
 //! What a line of iperf3 asks for, with its defaults and its limits. Not here: how its words are split, and what they are in words of ours.
 
+mod extent;
+
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -159,8 +161,8 @@ impl Line {
         };
         common.device = common.device.or(of_host);
         let (rate_bps, burst) = self.rate(is_udp)?;
-        let omit_s = self.in_range("omit", &(0..=600))?.unwrap_or(0);
-        let extent = self.extent()?;
+        let omit_s = self.seconds("omit", &(0..=600), &mut common.notes)?.unwrap_or(0);
+        let extent = self.extent(&mut common.notes)?;
         if omit_s > 0 && !matches!(extent, Extent::Seconds(_)) {
             return Err(
                 "-O/--omit: bytes and blocks are counted from the first on; say with -t how long to send".to_owned()
@@ -204,25 +206,6 @@ impl Line {
             Some(bytes) if !within.contains(&bytes) => Err(out_of_range("set-mss", bytes, &within)),
             bytes => Ok(bytes),
         }
-    }
-
-    fn extent(&self) -> Result<Extent, String> {
-        let ends = ["time", "bytes", "blockcount"];
-        let said: Vec<String> = ends.iter().filter(|it| self.has(it)).map(|it| named(it)).collect();
-        if said.len() > 1 {
-            return Err(format!("{} exclude each other: leave one out", said.join(" and ")));
-        }
-        if let Some(bytes) = self.size("bytes", &(0..=MOST_BYTES))?.filter(|&it| it > 0) {
-            return Ok(Extent::Bytes(bytes));
-        }
-        if let Some(blocks) = self.size("blockcount", &(0..=MOST_BYTES))?.filter(|&it| it > 0) {
-            return Ok(Extent::Blocks(blocks));
-        }
-        if self.value("time").is_some_and(|typed| typed.eq_ignore_ascii_case("inf")) {
-            // Scripts write it for a test without an end: the original reads no number in it, which is 0.
-            return Ok(Extent::Seconds(0));
-        }
-        Ok(Extent::Seconds(self.in_range("time", &(0..=86_400))?.unwrap_or(10)))
     }
 
     fn block(&self, is_udp: bool) -> Result<u64, String> {

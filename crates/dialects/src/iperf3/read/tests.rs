@@ -51,6 +51,16 @@ fn every_value_is_read() {
     assert!(all.is_no_delay && all.common.is_verbose && all.common.notes.is_empty());
     assert_eq!(client("-c h4 --dscp ef").tos, 184);
     assert_eq!(client("-c h4 -k 10").extent, Extent::Blocks(10));
+    // No bytes and no blocks are as if they were not said.
+    for (line, extent) in [
+        ("-c h4 -t 2 -n 0", Extent::Seconds(2)),
+        ("-c h4 -k 0 -n 0 -t 2", Extent::Seconds(2)),
+        ("-c h4 -n 0", Extent::Seconds(10)),
+        ("-c h4 -n 1K -k 0", Extent::Bytes(1_024)),
+        ("-c h4 -n 0 -k 3", Extent::Blocks(3)),
+    ] {
+        assert_eq!(client(line).extent, extent, "{line}");
+    }
     assert_eq!(client("-t inf -c h4").extent, Extent::Seconds(0));
     assert_eq!(client("-c h4 -u -b 0").rate_bps, None);
     assert_eq!(client("-c h4 -u -b /7").burst, Some(7));
@@ -71,6 +81,12 @@ fn what_has_no_effect_is_named_once() {
         let notes = client(line).common.notes;
         assert!(matches!(&notes[..], [note] if note.contains(said)), "{line}: {notes:?}");
     }
+    let short = client("-c h4 -t 1.5");
+    assert_eq!(short.extent, Extent::Seconds(1));
+    assert_eq!(short.common.notes, ["-t/--time: 1.5 counts as 1, since whole seconds are taken"]);
+    let whole = client("-c h4 -t 5.0 -O 2.5");
+    assert_eq!((whole.extent, whole.omit_s), (Extent::Seconds(5), 2));
+    assert_eq!(whole.common.notes, ["-O/--omit: 2.5 counts as 2, since whole seconds are taken"]);
     let notes = server("-s --idle-timeout 5 -d").common.notes;
     assert_eq!(notes.len(), 2, "{notes:?}");
 }
@@ -87,6 +103,13 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -t 5 -n 1M", "-t/--time and -n/--bytes exclude each other"),
         ("-c h4 -O 1 -n 1M", "-O/--omit: bytes and blocks are counted from the first on"),
         ("-c h4 -P 129", "-P/--parallel: 129 is out of range: 1 to 128"),
+        ("-c h4 -k 5 -n 1M", "-n/--bytes and -k/--blockcount exclude each other"),
+        ("-c h4 -t -1", "-t/--time: '-1' is no number of whole seconds: say one from 0 to 86400"),
+        ("-c h4 -t 5x", "-t/--time: '5x' is no number of whole seconds"),
+        // The original takes it for 0: until it is stopped.
+        ("-c h4 -t 0.5", "-t/--time: '0.5' is no number of whole seconds"),
+        ("-c h4 -t 1.5.2", "'1.5.2' is no number of whole seconds"),
+        ("-c h4 -O .5", "-O/--omit: '.5' is no number of whole seconds: say one from 0 to 600"),
         ("-c h4 -M 87", "-M/--set-mss: 87 is out of range: 88 to 32767"),
         ("-c h4 -M 32768", "-M/--set-mss: 32768 is out of range: 88 to 32767"),
         ("-c h4 -P x", "-P/--parallel: 'x' is no number"),
