@@ -99,3 +99,16 @@ fn as_many_streams_are_made_as_a_server_takes() {
     assert_eq!(ran.stdout.matches(" connected to ").count(), 128, "{}", ran.said());
     end(server);
 }
+
+#[test]
+fn a_port_of_this_end_that_is_taken_is_told_with_what_its_option_takes() {
+    let server = server();
+    let port = server.port.to_string();
+    let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = other.local_addr().expect("it is bound").port().to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-B", "127.0.0.1", "--cport", &taken];
+    let ran = run(&words).exits(4).complains(&["another socket has this port: give another with"]);
+    assert!(ran.stderr.contains("with --cport,"), "{}", ran.said());
+    assert!(!ran.stderr.contains('['), "{}", ran.said());
+    end(server);
+}

@@ -37,6 +37,10 @@ const COMPLAINT: &str = "iperf3: error - ";
 
 /// What sentences of ours name, as its users do.
 const SPELLINGS: Spellings = &[
+    (
+        "give a wider range with --source-port [low,high]",
+        "give another with --cport, for several streams the first of as many in a row that are free",
+    ),
     ("('pathscope server', or the program that --peer names)", "('iperf3 -s')"),
     ("--connections", "-P"),
     ("--congestion", "-C"),

@@ -38,6 +38,7 @@ pub(crate) enum Ntttcp {}
 /// What sentences of ours name, as its users do.
 const SPELLINGS: Spellings = &[
     ("('pathscope server', or the program that --peer names)", "('ntttcp -r')"),
+    ("give a wider range with --source-port [low,high]", "give another first one with -f"),
     ("--peer ntttcp-no-sync", "say it here, too"),
     ("--ntttcp-duration", "-t"),
     ("--ntttcp-warm-up", "-W"),
