@@ -73,10 +73,12 @@ pub fn enter<'a>(
     files: &[(&'static str, Option<&'a Path>)],
 ) -> Result<Role, Trouble> {
     let unsupported = |error: OsError| Trouble::new(Failure::Unsupported, error.to_string());
+    let log = args.log_file.as_deref().map(|path| format!("{LOG_FILE} {}", named(path)));
     if !args.daemon {
         if let Some(path) = args.log_file.as_deref() {
             terminal::show_in(&open_log(Some(path))?.0).map_err(unsupported)?;
         }
+        log.into_iter().for_each(terminal::is_shown_in);
         return works(args);
     }
     for (option, file) in args.with_log(files) {
@@ -90,6 +92,7 @@ pub fn enter<'a>(
     }
     if is_in_background() {
         background::leave_terminal().map_err(unsupported)?;
+        log.into_iter().for_each(terminal::is_shown_in);
         return works(args);
     }
     start(args.log_file.as_deref()).map(|()| Role::Ends)

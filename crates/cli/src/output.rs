@@ -8,8 +8,8 @@ use pathscope_core::event::{Event, Record};
 use pathscope_os::outlets::explain;
 use pathscope_views::{Format, Options, View};
 
-use crate::Trouble;
 use crate::files::ResultFile;
+use crate::{Trouble, terminal};
 
 /// Everything that a run's events go to.
 pub struct Outputs<'out> {
@@ -83,8 +83,8 @@ impl<'out> Outputs<'out> {
     }
 }
 
-/// What it means that standard output took no more: nothing, where nobody reads any more.
+/// What it means that standard output, or the log in its place, took no more: nothing, where nobody reads any more.
 pub fn trouble(error: &io::Error) -> Option<Trouble> {
-    let text = || format!("cannot write to standard output: {}", explain(error));
+    let text = || format!("cannot write to {}: {}", terminal::output(), explain(error));
     (error.kind() != ErrorKind::BrokenPipe).then(|| Trouble::new(Failure::Output, text()))
 }

@@ -23,6 +23,9 @@ static MANNERS: OnceLock<Manners> = OnceLock::new();
 /// Standard error as it was before a log took its place.
 static BEFORE_LOG: OnceLock<File> = OnceLock::new();
 
+/// The log that is in the place of standard output, as its option and name.
+static LOG: OnceLock<String> = OnceLock::new();
+
 /// From now on sentences are told as to the users of another tool: that whose command line it is.
 pub fn speak(manners: Manners) {
     // A process has one command line.
@@ -64,6 +67,17 @@ pub fn show_in(log: &File) -> Result<(), OsError> {
     background::show_in(log)?;
     before.into_iter().for_each(|before| drop(BEFORE_LOG.set(before)));
     Ok(())
+}
+
+/// What is shown goes to this log, whoever opened it: its option and its name.
+pub fn is_shown_in(log: String) {
+    // A process has one log.
+    let _ = LOG.set(log);
+}
+
+/// Where what is shown goes, for sentences.
+pub fn output() -> &'static str {
+    LOG.get().map_or("standard output", String::as_str)
 }
 
 /// The text with nothing in it that a terminal takes for an order, whoever's words are in it: those of a file, of a peer.

@@ -112,3 +112,15 @@ fn a_port_of_this_end_that_is_taken_is_told_with_what_its_option_takes() {
     assert!(!ran.stderr.contains('['), "{}", ran.said());
     end(server);
 }
+
+#[test]
+fn a_log_that_takes_no_more_is_told_by_its_name() {
+    let server = server();
+    let port = server.port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "128K"];
+    let ran = run(&[&words[..], &["--logfile", "/dev/full"]].concat()).exits(6);
+    ran.complains(&[
+        "iperf3: error - cannot write to --logfile /dev/full: No space left on device",
+    ]);
+    end(server);
+}
