@@ -185,8 +185,14 @@ pub(super) const IDLE: [(&str, &str); 13] = [
     ("repeating-payload", "the other end cannot tell what bytes are made of"),
     ("pacing-timer", "senders are paced to the moment"),
     ("no-fq-socket-pacing", "the kernel does no pacing for it"),
-    ("rcv-timeout", "an end of which nothing comes is noticed in any case"),
-    ("snd-timeout", "an end that takes nothing is noticed in any case"),
+    (
+        "rcv-timeout",
+        "an end of which nothing comes is given up after 120 s, behind the end of a test after 30 s",
+    ),
+    (
+        "snd-timeout",
+        "an end that takes nothing is given up after 120 s, behind the end of a test after 30 s",
+    ),
     ("connect-timeout", "a server that does not answer is waited for as the system does"),
     ("cntl-ka", "a lost control connection is noticed in any case"),
     ("debug", "'pathscope goodput -vv --peer iperf3' tells each step"),

@@ -22,6 +22,7 @@ use super::carried::is_of_datagrams;
 use super::course::{Course, tell_all};
 use super::errors::{TAIL, denied, meant};
 use super::framing::{Incoming, RESULTS_MOST, document};
+use super::parameters::{Parameters, Way};
 use super::results::Results;
 use super::session::{End, Session};
 use super::{NAME, deadlines, plans, reports, states};
@@ -404,7 +405,7 @@ impl Client {
             Stage::Ending { .. } => late(
                 "ask for results after the end of the test",
                 deadlines::EXCHANGE,
-                "see whether it still runs; where what was sent waits on the way before that word, ask for a lower --rate",
+                self.advice_where_unasked(),
             ),
             Stage::Reporting => late("send its results", deadlines::RESULTS, STANDS_STILL),
             Stage::Showing => late("take the results", deadlines::RESULTS, STANDS_STILL),
@@ -416,6 +417,22 @@ impl Client {
                 Ok(())
             }
             Stage::Met | Stage::Over => Ok(()),
+        }
+    }
+
+    /// What to do where the server does not ask for results: of what this end has sent a part may be on the way before the word of the end.
+    fn advice_where_unasked(&self) -> &'static str {
+        let said = self.course.as_ref().map(|course| plans::said(&course.test, &self.own.version));
+        match said {
+            Some(Parameters { way: Way::Reverse, .. }) | None => STANDS_STILL,
+            Some(Parameters { bandwidth: None, .. }) => {
+                "see whether it still runs; what was sent may wait on the way before that word: a --rate that the path carries keeps \
+                 the way free"
+            }
+            Some(_) => {
+                "see whether it still runs, and whether the path carries --rate: where it carries less, what was sent waits on the \
+                 way before that word"
+            }
         }
     }
 

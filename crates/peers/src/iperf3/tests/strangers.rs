@@ -1,6 +1,7 @@
 //! What else may come: garbage, silence, refusals, and the end of the connection, in each stage.
 
 use pathscope_core::id::FlowId;
+use pathscope_core::quantity::BitRate;
 use pathscope_flow::{GroupId, Input};
 
 use super::*;
@@ -122,6 +123,38 @@ fn silence_ends_by_a_deadline_in_each_stage_but_what_this_end_has_to_do_itself()
         assert_eq!(server.deadline(), None, "{stage}");
         assert!(now.nanos_since(NOW) <= 130 * SECOND_NS, "{stage}");
         assert_ne!(end_of(&asked(&mut server)), "nothing", "{stage}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_ask_for_results_is_told_of_with_what_can_help() {
+    for (pattern, rate_bps, said) in [
+        (Pattern::Pull, None, "within 30 s; see whether it still runs, and what it has printed"),
+        (Pattern::Pull, Some(BitRate(1_000_000)), "and what it has printed itself"),
+        (Pattern::Push, None, "a --rate that the path carries keeps the way free"),
+        (Pattern::Bidir, Some(BitRate(1_000_000)), "and whether the path carries --rate"),
+    ] {
+        let mut test = load(pattern, 1);
+        if let Plan::Goodput(plan) = &mut test.plan {
+            plan.rate_bps = rate_bps;
+        }
+        let flows = if pattern == Pattern::Bidir { 2 } else { 1 };
+        let mut client = client();
+        client.propose(test, NOW);
+        for said in [&[0x09][..], &[0x0a], &[0x01, 0x02]] {
+            client.input(Input::Received(said), NOW);
+        }
+        for flow in (0..flows).map(FlowId) {
+            client.input(Input::Attached { group: GroupId(0), flow }, NOW);
+        }
+        client.input(Input::Over(Box::default()), NOW);
+        for _ in 0..4 {
+            let Some(deadline) = client.deadline() else { break };
+            client.input(Input::Deadline, deadline);
+        }
+        let words = asked(&mut client);
+        assert!(end_of(&words).contains("did not ask for results"), "{pattern:?}: {words:?}");
+        assert!(end_of(&words).contains(said), "{pattern:?}: {words:?}");
     }
 }
 
