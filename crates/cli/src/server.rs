@@ -83,6 +83,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         journal: kept.journal(),
         exit_after: args.exit_after,
         exit_after_tests: args.exit_after_tests,
+        exit_after_idle: args.exit_after_idle,
         log_limit: Arc::clone(&log_limit),
         totals: Arc::clone(&totals),
         warn: is_quiet.then_some(terminal::say),
@@ -163,9 +164,13 @@ fn check(args: &ServerArgs) -> Result<(), Trouble> {
         );
         return Err(Trouble::usage(text));
     }
-    if let Some(limit) = args.time_limit.filter(|limit| *limit < LEAST) {
-        let text = format!("--time-limit {limit} is out of range: {LEAST} or more");
-        return Err(Trouble::usage(text));
+    for (option, limit) in
+        [("--time-limit", args.time_limit), ("--exit-after-idle", args.exit_after_idle)]
+    {
+        if let Some(limit) = limit.filter(|limit| *limit < LEAST) {
+            let text = format!("{option} {limit} is out of range: {LEAST} or more");
+            return Err(Trouble::usage(text));
+        }
     }
     if args.report_every < LEAST {
         let text = format!("--report-every {} is out of range: {LEAST} or more", args.report_every);

@@ -73,6 +73,9 @@ pub struct ServerArgs {
     /// clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub exit_after_tests: Option<u64>,
+    /// The server ends when no client was here for so long, counted from its start or from when the last one left
+    #[arg(long, value_name = "TIME")]
+    pub exit_after_idle: Option<Period>,
     /// After this time the server ends, whatever it serves then
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<Period>,

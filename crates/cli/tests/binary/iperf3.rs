@@ -101,6 +101,19 @@ fn as_many_streams_are_made_as_a_server_takes() {
 }
 
 #[test]
+fn a_server_of_one_test_ends_where_nobody_comes() {
+    // The default port of an address that no other test has.
+    let words = ["iperf3", "-s", "-1", "--idle-timeout", "1", "-B", "127.77.21.2"];
+    let ran = run(&words).exits(0);
+    assert!(ran.stdout.contains("Server listening on 5201"), "{}", ran.said());
+    assert_eq!(ran.stderr, "", "{}", ran.said());
+    let ran = run(&["server", "--port", "0", "--exit-after-idle", "20ms"]).exits(0);
+    ran.complains(&["no client was here for 20 ms (--exit-after-idle): ending"]);
+    let ran = run(&["server", "--port", "0", "--exit-after-idle", "1ms"]).exits(2);
+    ran.complains(&["--exit-after-idle 1 ms is out of range: 10 ms or more"]);
+}
+
+#[test]
 fn a_port_of_this_end_that_is_taken_is_told_with_what_its_option_takes() {
     let server = server();
     let port = server.port.to_string();

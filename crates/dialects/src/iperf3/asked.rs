@@ -101,6 +101,8 @@ pub(super) struct Client {
 pub(super) struct Server {
     pub is_daemon: bool,
     pub is_one_off: bool,
+    /// For how long nobody comes before a server of one test ends.
+    pub idle_s: Option<u64>,
     pub most_seconds: Option<u64>,
     pub common: Common,
 }

@@ -42,6 +42,7 @@ Server:
   -s, --server
   -D, --daemon             go on in the background
   -1, --one-off            serve one test and end
+      --idle-timeout S     with -1: end when nobody has come for so long
       --server-max-duration S
                            length of one test, warm-up included
 

@@ -68,6 +68,7 @@ const SPELLINGS: Spellings = &[
     ("--log-file", "--logfile"),
     ("--pid-file", "--pidfile"),
     ("--exit-after-tests", "-1"),
+    ("--exit-after-idle", "--idle-timeout"),
 ];
 
 impl Dialect for Iperf3 {
@@ -167,6 +168,12 @@ mod tests {
                 format!(
                     "{server} 5300 --listen 0.0.0.0 --cpu 1 --limit-duration 60s --quiet --exit-after-tests 1 \
                      --log-file a --pid-file b"
+                ),
+            ),
+            (
+                "iperf3 -s1 --idle-timeout 2",
+                format!(
+                    "{server} 5201 --listen * --limit-duration 0s --quiet --exit-after-tests 1 --exit-after-idle 2s"
                 ),
             ),
             (

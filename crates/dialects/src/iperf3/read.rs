@@ -129,16 +129,23 @@ impl Line {
         })
     }
 
-    fn server(&self, common: Common) -> Result<Server, String> {
+    fn server(&self, mut common: Common) -> Result<Server, String> {
         if common.device.is_some() {
             return Err(format!(
                 "{}: a server listens on addresses; give the one of the device with -B",
                 named(if self.has("bind-dev") { "bind-dev" } else { "bind" })
             ));
         }
+        let is_one_off = self.has("one-off");
+        let idle_s = self.seconds("idle-timeout", &(1..=86_400), &mut common.notes)?;
+        if idle_s.is_some() && !is_one_off {
+            let why = "has no effect here without -1: a client that says nothing holds up nobody";
+            common.notes.push(format!("--idle-timeout {why}"));
+        }
         Ok(Server {
             is_daemon: self.has("daemon"),
-            is_one_off: self.has("one-off"),
+            is_one_off,
+            idle_s: idle_s.filter(|_| is_one_off),
             most_seconds: self.in_range("server-max-duration", &(0..=86_400))?.filter(|&it| it > 0),
             common,
         })

@@ -175,6 +175,7 @@ pub(super) fn server(server: &Server) -> (Vec<String>, Vec<String>) {
     if server.is_one_off {
         line.say("--exit-after-tests", &1);
     }
+    server.idle_s.iter().for_each(|idle_s| line.say("--exit-after-idle", &format!("{idle_s}s")));
     if server.is_daemon {
         line.word("--daemon");
         line.say("--log-file", &common.log_file.as_deref().map_or("/dev/null".to_owned(), rooted));

@@ -32,7 +32,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::network::Network;
-use pathscope_core::quantity::counted;
+use pathscope_core::quantity::{Period, counted};
 use pathscope_core::record::Host;
 use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
@@ -94,6 +94,8 @@ pub struct Settings {
     pub exit_after: Option<u64>,
     /// Tests to serve before it ends; absent: any number.
     pub exit_after_tests: Option<u64>,
+    /// For how long it has no client before it ends; absent: it waits for ever.
+    pub exit_after_idle: Option<Period>,
     /// Shared with whoever else writes lines that strangers cause.
     pub log_limit: Arc<LogLimit>,
     /// What it has served, which whoever runs it may ask for.
@@ -312,8 +314,8 @@ impl<'scope> Serving<'scope> {
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
             self.turn(&mut ready, None)?;
-            if self.sessions.is_done() {
-                log.own(self.sessions.why_done());
+            if let Some(why) = self.sessions.done(clock::now()) {
+                log.own(&why);
                 return Ok(());
             }
         }
@@ -333,6 +335,7 @@ impl<'scope> Serving<'scope> {
             self.followers.next_look(now),
             self.latecomers.next_deadline().map(left),
             self.sessions.keep_turns(now).map(left),
+            self.sessions.idle_until().map(left),
             most,
         ];
         let timeout = waits.into_iter().flatten().min();

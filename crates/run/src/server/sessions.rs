@@ -12,11 +12,12 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets;
-use pathscope_os::{Waker, memory};
+use pathscope_os::{Waker, clock, memory};
 use pathscope_peers::access::Access;
 use pathscope_peers::attach::{ClaimSeat, Seat, SeatRefusal};
 use pathscope_peers::dialogue::Returning;
@@ -67,6 +68,8 @@ struct State {
     /// Sessions whose control connection is lost, and that take no place meanwhile.
     absent: u32,
     present: usize,
+    /// Since when nobody is, where that is so: since the last has left, or it began to listen.
+    empty_since: Tick,
     /// Descriptors that sessions and their tests may have.
     files: u64,
     /// What sessions and their tests have of each [`Resource`].
@@ -209,7 +212,8 @@ struct Claimed {
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
     pub fn new(settings: Settings, identity: Token, files: u64, listener: Waker) -> Self {
-        let state = Mutex::new(State { files, ..State::default() });
+        let empty_since = clock::now();
+        let state = Mutex::new(State { empty_since, files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
         Self { settings, identity, congestion_controls, state, listener }
     }

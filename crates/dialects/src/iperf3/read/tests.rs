@@ -89,6 +89,8 @@ fn what_has_no_effect_is_named_once() {
     assert_eq!(whole.common.notes, ["-O/--omit: 2.5 counts as 2, since whole seconds are taken"]);
     let notes = server("-s --idle-timeout 5 -d").common.notes;
     assert_eq!(notes.len(), 2, "{notes:?}");
+    let one = server("-s -1 --idle-timeout 5");
+    assert_eq!((one.idle_s, one.common.notes.len()), (Some(5), 0));
 }
 
 #[test]
@@ -101,8 +103,6 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -R --bidir", "-R and --bidir exclude each other"),
         ("-c h4 -4 -6", "-4 and -6 exclude each other"),
         ("-c h4 -t 5 -n 1M", "-t/--time and -n/--bytes exclude each other"),
-        ("-c h4 -O 1 -n 1M", "-O/--omit: bytes and blocks are counted from the first on"),
-        ("-c h4 -P 129", "-P/--parallel: 129 is out of range: 1 to 128"),
         ("-c h4 -k 5 -n 1M", "-n/--bytes and -k/--blockcount exclude each other"),
         ("-c h4 -t -1", "-t/--time: '-1' is no number of whole seconds: say one from 0 to 86400"),
         ("-c h4 -t 5x", "-t/--time: '5x' is no number of whole seconds"),
@@ -110,6 +110,8 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -t 0.5", "-t/--time: '0.5' is no number of whole seconds"),
         ("-c h4 -t 1.5.2", "'1.5.2' is no number of whole seconds"),
         ("-c h4 -O .5", "-O/--omit: '.5' is no number of whole seconds: say one from 0 to 600"),
+        ("-c h4 -O 1 -n 1M", "-O/--omit: bytes and blocks are counted from the first on"),
+        ("-c h4 -P 129", "-P/--parallel: 129 is out of range: 1 to 128"),
         ("-c h4 -M 87", "-M/--set-mss: 87 is out of range: 88 to 32767"),
         ("-c h4 -M 32768", "-M/--set-mss: 32768 is out of range: 88 to 32767"),
         ("-c h4 -P x", "-P/--parallel: 'x' is no number"),
@@ -137,6 +139,7 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 --sctp", "--sctp: SCTP is not offered"),
         ("-s --rsa-private-key-path k", "RUSTSEC-2023-0071"),
         ("-s --server-bitrate-limit 1G", "has no limit of rates"),
+        ("-s -1 --idle-timeout 0", "--idle-timeout: 0 is out of range: 1 to 86400"),
         ("-s --bind-dev eth0", "--bind-dev: a server listens on addresses"),
         ("-c h4 -m", "Multipath TCP is not offered"),
     ] {

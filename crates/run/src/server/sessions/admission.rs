@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use pathscope_core::quantity::count;
+use pathscope_os::clock;
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Bounds, Excess, Limits, Origin};
 
@@ -162,6 +163,7 @@ impl Drop for Admission {
             state.census.leave(self.from.ip());
         }
         state.present -= 1;
+        state.empty_since = clock::now();
         drop(state);
         self.sessions.listener.wake();
     }

@@ -1,5 +1,6 @@
 //! What a server was to serve before it ends, and whether it has.
 
+use pathscope_core::Tick;
 use pathscope_core::quantity::counted;
 use pathscope_peers::Refusal;
 
@@ -43,21 +44,31 @@ impl Sessions {
         Ok(())
     }
 
-    /// Why all is done.
-    pub fn why_done(&self) -> &'static str {
-        if self.settings.exit_after.is_some() {
-            "all connections that were to be served are served (--exit-after): ending"
-        } else {
-            "all tests that were to be served are served (--exit-after-tests): ending"
-        }
+    /// When it ends since nobody has come, if nobody comes until then; `None`: somebody is here, or it waits for ever.
+    pub fn idle_until(&self) -> Option<Tick> {
+        let limit = self.settings.exit_after_idle?;
+        let state = lock(&self.state);
+        (state.present == 0).then(|| state.empty_since.plus_nanos(limit.0))
     }
 
-    /// Whether all is done: as many connections or tests as were to be served, and nobody is left.
-    pub fn is_done(&self) -> bool {
+    /// Why the server ends by itself, where it does: nobody is left, and as many connections or tests as were to be served are, or nobody
+    /// has come for as long as was to be waited.
+    pub fn done(&self, now: Tick) -> Option<String> {
+        let is_idle = self.idle_until().is_some_and(|until| now >= until);
         let state = lock(&self.state);
-        let Settings { exit_after, exit_after_tests, .. } = &self.settings;
-        let is_served = exit_after.is_some_and(|most| state.served >= most)
-            || exit_after_tests.is_some_and(|most| state.begun >= most);
-        is_served && state.present == 0
+        if state.present > 0 {
+            return None;
+        }
+        let Settings { exit_after, exit_after_tests, exit_after_idle, .. } = &self.settings;
+        if exit_after.is_some_and(|most| state.served >= most) {
+            let text = "all connections that were to be served are served (--exit-after): ending";
+            return Some(text.to_owned());
+        }
+        if exit_after_tests.is_some_and(|most| state.begun >= most) {
+            let text = "all tests that were to be served are served (--exit-after-tests): ending";
+            return Some(text.to_owned());
+        }
+        let limit = exit_after_idle.filter(|_| is_idle)?;
+        Some(format!("no client was here for {limit} (--exit-after-idle): ending"))
     }
 }

@@ -360,6 +360,29 @@ fn live(sessions: &Sessions, name: u8) -> (Option<Token>, InboxReader, Inbox) {
     (Some(Token([name; 16])), reader, inbox)
 }
 
+#[test]
+fn a_server_without_clients_ends_when_it_has_waited_as_long_as_it_was_to() {
+    let limit = Period::from_secs(2);
+    let settings =
+        Settings { exit_after_idle: Some(limit), exit_after_tests: Some(1), ..Settings::default() };
+    let sessions = Arc::new(Sessions::new(settings, Token([8; 16]), FILES, waker()));
+    let until = sessions.idle_until().expect("nobody is here");
+    assert_eq!(sessions.done(Tick::from_nanos(until.as_nanos() - 1)), None);
+    let why = sessions.done(until).expect("it has waited");
+    assert_eq!(why, "no client was here for 2 s (--exit-after-idle): ending");
+    // Who is here may say nothing for as long as he likes; when he has left the time begins anew.
+    let admission = Sessions::admit(&sessions, HOME).expect("there is room");
+    assert_eq!(sessions.idle_until(), None);
+    assert_eq!(sessions.done(Tick::NEVER), None);
+    drop(admission);
+    assert!(sessions.idle_until() >= Some(until));
+    sessions.begin_test().expect("it is the first");
+    let why = sessions.done(Tick::ZERO).expect("it has served its test");
+    assert!(why.contains("--exit-after-tests"), "{why}");
+    // Who was told of no such time waits for ever.
+    assert_eq!(sessions_with(Limits::default()).done(Tick::NEVER), None);
+}
+
 /// A lane that presents this asks for its seat.
 fn claims(
     sessions: &Sessions,
