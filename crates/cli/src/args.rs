@@ -16,6 +16,7 @@ use pathscope_modes::commands::Commands;
 use pathscope_modes::condition::Condition;
 use pathscope_modes::repeats::RepeatArgs;
 use pathscope_peers::registry::{DEFAULT_PORT, PeerKind};
+use pathscope_run::client::CONNECT_WITHIN;
 use pathscope_run::target::Family;
 use pathscope_views::Format;
 
@@ -124,6 +125,9 @@ pub struct RunArgs {
     /// Addresses of IPv6 alone, where HOST is a name that has others
     #[arg(short = '6', long = "ipv6")]
     pub six: bool,
+    /// For how long a server may let the control connection wait, at each of its addresses, before it is given up
+    #[arg(long, value_name = "TIME", default_value_t = CONNECT_WITHIN)]
+    pub connect_within: Period,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,

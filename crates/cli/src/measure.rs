@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use pathscope_core::error::Failure;
-use pathscope_core::quantity::{self, Bytes};
+use pathscope_core::quantity::{self, Bytes, Period};
 use pathscope_core::record::{Caveat, Host};
 use pathscope_dialects::screen::{End, Ending, Screen};
 use pathscope_modes::command::{Facts, Machine, Prepared, Refusal, Servers};
@@ -57,6 +57,12 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";
+        return Err(Trouble::usage(text));
+    }
+    let (least, most) = (Period::from_millis(1), Period::from_secs(3_600));
+    if !(least..=most).contains(&args.connect_within) {
+        let typed = args.connect_within;
+        let text = format!("--connect-within {typed} is out of range: {least} to {most}");
         return Err(Trouble::usage(text));
     }
     let is_quiet = args.verbosity.quiet || args.dry_run;
@@ -226,6 +232,7 @@ fn run(
         port,
         probe_server,
         family: args.family(),
+        connect_within: args.connect_within,
         tests,
         assertions: args.assertions.clone(),
         afterwards,

@@ -26,7 +26,7 @@ mod tests {
     use pathscope_core::record::Host;
 
     use super::*;
-    use crate::client::{self, Request};
+    use crate::client::{self, CONNECT_WITHIN, Request};
     use crate::records::journal::Journal;
     use crate::stop::Stop;
     use pathscope_modes::follow_up::Tests;
@@ -60,6 +60,7 @@ mod tests {
             port: 5210,
             probe_server: None,
             family: None,
+            connect_within: CONNECT_WITHIN,
             tests: Tests { are_compared: true, ..tests.into() },
             assertions: Vec::new(),
             afterwards: Box::new(Vec::new),

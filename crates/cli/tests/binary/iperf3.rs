@@ -5,6 +5,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
+use pathscope_os::sockets;
+
 use super::common::{Server, run};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -136,4 +138,18 @@ fn a_log_that_takes_no_more_is_told_by_its_name() {
         "iperf3: error - cannot write to --logfile /dev/full: No space left on device",
     ]);
     end(server);
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_given_up_when_that_was_asked_for() {
+    // What waits to be accepted here is as much as may wait: no further connection is answered.
+    let full = sockets::listen_tcp("127.0.0.1:0".parse().expect("an address"), 1).expect("a port");
+    let address = full.local_addr().expect("it is bound");
+    let _waiting = [0; 2].map(|_| TcpStream::connect(address).expect("there is room for two"));
+    let port = address.port().to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "--connect-timeout", "50"];
+    let ran = run(&words).exits(3).complains(&["within 50 ms"]);
+    assert!(!ran.stderr.contains("no effect"), "{}", ran.said());
+    let ran = run(&["goodput", "127.0.0.1", "--connect-within", "0"]).exits(2);
+    ran.complains(&["--connect-within 0 s is out of range: 1 ms to"]);
 }

@@ -90,6 +90,8 @@ pub(super) struct Client {
     pub is_no_delay: bool,
     pub tos: u8,
     pub client_port: Option<u16>,
+    /// For how long the server may let its connection wait.
+    pub connect_ms: Option<u64>,
     /// Whether datagrams must not be cut on their way.
     pub is_whole: bool,
     pub title: Option<String>,

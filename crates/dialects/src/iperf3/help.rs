@@ -66,6 +66,7 @@ Client:
   -N, --no-delay           hold no small segments back
   -S, --tos N, --dscp N    the byte in the header of IP, or the code point in it, by number or name
       --cport N            port of this end
+      --connect-timeout MS for how long the server may let its connection wait (5000)
       --dont-fragment      datagrams leave whole or not at all
   -T, --title TEXT         before each line
       --extra-data TEXT    in the JSON

@@ -68,6 +68,7 @@ const SPELLINGS: Spellings = &[
     ("--log-file", "--logfile"),
     ("--pid-file", "--pidfile"),
     ("--exit-after-tests", "-1"),
+    ("--connect-within", "--connect-timeout"),
     ("--exit-after-idle", "--idle-timeout"),
 ];
 
@@ -150,6 +151,11 @@ mod tests {
             let said = format!("--rate-period {period_ns}ns");
             assert_eq!(paced.contains(&said), period_ns > 0, "{paced}");
         }
+        let patient = native("iperf3 -c h4 --connect-timeout 250").expect("it means something");
+        assert!(
+            patient.contains("--port 5201 --connect-within 250ms --connections 1"),
+            "{patient}"
+        );
         // A row can begin where the warm-up ends.
         let odd = native("iperf3 -c h4 -6 -i 2 -O 3 -t 0 -N").expect("it means something");
         assert!(odd.contains("--duration 31622400s --warm-up 3s"), "{odd}");

@@ -178,7 +178,7 @@ pub(super) const REFUSED: [(&str, &str); 14] = [
 ];
 
 /// What changes nothing here, and why.
-pub(super) const IDLE: [(&str, &str); 12] = [
+pub(super) const IDLE: [(&str, &str); 11] = [
     ("gsro", "how many datagrams the kernel takes at once is this program's own choice"),
     ("zerocopy", "what is sent is not copied by this program in any case"),
     ("skip-rx-copy", "what comes is taken from the kernel"),
@@ -193,7 +193,6 @@ pub(super) const IDLE: [(&str, &str); 12] = [
         "snd-timeout",
         "an end that takes nothing is given up after 120 s, behind the end of a test after 30 s",
     ),
-    ("connect-timeout", "a server that does not answer is waited for as the system does"),
     ("cntl-ka", "a lost control connection is noticed in any case"),
     ("debug", "'pathscope goodput -vv --peer iperf3' tells each step"),
     ("get-server-output", "what the server printed is not asked for"),

@@ -199,6 +199,7 @@ impl Line {
             is_no_delay: self.has("no-delay"),
             tos: self.tos()?,
             client_port: self.port("cport")?,
+            connect_ms: self.size("connect-timeout", &(1..=3_600_000))?,
             is_whole: self.has("dont-fragment"),
             title: self.value("title").map(str::to_owned),
             extra_data: self.value("extra-data").map(str::to_owned),

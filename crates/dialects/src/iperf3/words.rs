@@ -34,6 +34,7 @@ pub(super) fn client(client: &Client) -> (Vec<String>, Vec<String>) {
     line.word(&client.host);
     line.say("--peer", &"iperf3");
     line.say("--port", &common.port);
+    client.connect_ms.iter().for_each(|ms| line.say("--connect-within", &format!("{ms}ms")));
     line.say("--connections", &client.streams);
     line.say(
         "--pattern",

@@ -12,11 +12,13 @@ mod several;
 mod test;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::{Event, Record};
 use pathscope_core::presentation::{Presentation, Row};
+use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, Host};
 use pathscope_modes::assertion::{self, Assertion};
 use pathscope_modes::comparison;
@@ -37,6 +39,7 @@ use crate::stop::{Stage, Stop};
 use crate::target::{self, Family};
 use company::Company;
 pub use inquire::kind_of_server;
+pub use one::CONNECT_WITHIN;
 use probes::{JointStart, ProbeServer};
 use several::{Several, ended};
 
@@ -76,6 +79,8 @@ struct ClientRun<'all> {
     stop: &'all Stop,
     sink: &'all mut dyn FnMut(Told<'_>),
     peer: PeerKind,
+    /// For how long a server may let its connection wait, at each of its addresses.
+    connect_within: Duration,
     /// Those that are left, in order, and what follows from them.
     tests: Tests,
     journal: Journal,
@@ -112,6 +117,8 @@ pub struct Request {
     pub probe_server: Option<String>,
     /// Which of its addresses are taken; none: all.
     pub family: Option<Family>,
+    /// For how long a server may let the control connection wait, at each of its addresses.
+    pub connect_within: Period,
     /// What is measured.
     pub tests: Tests,
     /// What has to hold of its figures.
@@ -162,6 +169,7 @@ pub fn run(
         port: request.port,
         probe_server: request.probe_server,
         family: request.family,
+        connect_within: Duration::from_nanos(request.connect_within.0),
         tests: request.tests,
         journal: request.journal,
         samples: samples.clone(),
@@ -208,6 +216,7 @@ struct Words {
     port: u16,
     probe_server: Option<String>,
     family: Option<Family>,
+    connect_within: Duration,
     tests: Tests,
     journal: Journal,
     samples: Option<SampleFile>,
@@ -222,13 +231,24 @@ impl Words {
         sink: &mut dyn FnMut(Event<'_>),
     ) -> (Document, Ended) {
         let is_of_one = !self.may_be_of_several();
-        let Self { peer, hosts, port, probe_server, family, tests, journal, samples } = self;
+        let Self {
+            peer,
+            hosts,
+            port,
+            probe_server,
+            family,
+            connect_within,
+            tests,
+            journal,
+            samples,
+        } = self;
         let mut run = ClientRun {
             document,
             began,
             stop,
             sink: &mut |told| sink(told.event()),
             peer,
+            connect_within,
             tests,
             journal,
             samples,
@@ -254,7 +274,7 @@ impl Words {
         let (hosts, targets) = each_once(hosts, targets);
         let company = Company::new(hosts, targets);
         let tests = tests.list;
-        Several { company, document, began, stop, peer, tests, journal }.run(sink)
+        Several { company, document, began, stop, peer, connect_within, tests, journal }.run(sink)
     }
 
     /// Whether its names may be those of several servers: of one test that nothing follows, where a session tells which server it is
@@ -355,6 +375,7 @@ mod tests {
             port: 5210,
             probe_server: None,
             family: None,
+            connect_within: CONNECT_WITHIN,
             tests: vec![load].into(),
             assertions: Vec::new(),
             afterwards: Box::new(Vec::new),

@@ -8,7 +8,7 @@ use pathscope_peers::dialogue::ClientDialogue;
 use pathscope_peers::peer::{KnownBy, Peer};
 
 use super::ClientRun;
-use super::one::{CONNECT_WITHIN, Leaving, take_leave};
+use super::one::{Leaving, take_leave};
 use crate::connect::attach::{self, ControlFrom};
 use crate::error::RunError;
 use crate::records::journal::Journal;
@@ -66,7 +66,7 @@ impl ClientRun<'_> {
         let (control, server, _) = attach::first_control(
             &[name.to_vec()],
             &self.control_from(),
-            (CONNECT_WITHIN, self.stop),
+            (self.connect_within, self.stop),
         )?;
         // Of no test, and so of nothing that is written down.
         let mut driver = self.driver::<P>(Carrier::Control(control), &Journal::default())?;

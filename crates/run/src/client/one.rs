@@ -2,9 +2,9 @@
 //! begins and ends (`client`), nor what one test hears (`test`).
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use pathscope_core::id::Role;
+use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, PeerFacts, Tells};
 use pathscope_modes::assemble;
 use pathscope_modes::document::Outcome;
@@ -31,8 +31,8 @@ use crate::session::renewed;
 use crate::session::running::RunningTest;
 use crate::stop::Stage;
 
-/// A connection that is not there by then is not there.
-pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// A control connection that is not there by then is not there, unless another time was asked for.
+pub const CONNECT_WITHIN: Period = Period::from_secs(5);
 
 /// Between tests that follow one another it is written again after so many times as long as it took to write: that is a ninth of the time at
 /// most, and what a kill costs.
@@ -83,7 +83,7 @@ impl ClientRun<'_> {
                 let (control, server, silent) = attach::first_control(
                     &self.targets,
                     &self.control_from(),
-                    (CONNECT_WITHIN, self.stop),
+                    (self.connect_within, self.stop),
                 )?;
                 (Carrier::Control(control), server, silent)
             }
@@ -96,7 +96,7 @@ impl ClientRun<'_> {
                 })?;
                 let target = vec![SocketAddr::new(server.ip(), before)];
                 let from = self.control_from();
-                let within = (CONNECT_WITHIN, self.stop);
+                let within = (self.connect_within, self.stop);
                 let (control, ..) = attach::first_control(&[target], &from, within)
                     .map_err(|error| error.unheard(P::UNHEARD))?;
                 (Carrier::Control(control), server, Vec::new())
@@ -232,7 +232,7 @@ impl ClientRun<'_> {
         if self.destinations.is_some() || self.tests.are_compared || !spreads {
             return Ok(());
         }
-        let within = (CONNECT_WITHIN, self.stop);
+        let within = (self.connect_within, self.stop);
         let (found, caveats) = destinations::find(&self.targets, server, silent, within)?;
         self.destinations = Some(found);
         self.mind(caveats);

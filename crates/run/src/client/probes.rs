@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::Period;
@@ -16,6 +17,7 @@ use pathscope_modes::groups::Test;
 use pathscope_peers::PeerError;
 use pathscope_peers::registry::PeerKind;
 
+use super::one::CONNECT_WITHIN;
 use super::{ClientRun, Told};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
@@ -154,6 +156,7 @@ impl ProbeServer {
                 stop: &stop,
                 sink: &mut sink,
                 peer: PeerKind::OWN,
+                connect_within: Duration::from_nanos(CONNECT_WITHIN.0),
                 // What they go over is not asked for by name.
                 tests: Tests { are_compared: true, ..list.into() },
                 journal: Journal::default(),

@@ -37,6 +37,7 @@ pub(super) struct Several<'run> {
     pub began: Tick,
     pub stop: &'run Stop,
     pub peer: PeerKind,
+    pub connect_within: Duration,
     pub tests: Vec<(String, Test)>,
     pub journal: Journal,
 }
@@ -117,6 +118,7 @@ impl Several<'_> {
             stop: self.stop,
             sink: &mut sink,
             peer: self.peer,
+            connect_within: self.connect_within,
             tests: Tests::from(self.tests.clone()),
             journal: self.journal.clone(),
             samples: None,

@@ -34,7 +34,14 @@ pub(crate) fn open_control(
     let local = from.addresses.iter().find(of_family).map(|it| SocketAddr::new(*it, 0));
     let interface = from.interface.clone();
     let settings = Settings { local, interface, ..Settings::default() };
-    let socket = sockets::connect_tcp(address, &settings, deadline, Some(cancel))?;
+    let made = sockets::connect_tcp(address, &settings, deadline, Some(cancel));
+    // Told as it was asked for: what it took to ask is none of the server's time.
+    let socket = made.map_err(|error| match error {
+        OsError::ConnectTimeout { address, .. } => {
+            OsError::ConnectTimeout { address, waited: within }
+        }
+        other => other,
+    })?;
     Ok(socket.into_tcp_stream())
 }
 

@@ -8,7 +8,7 @@ use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
 use pathscope_os::clock;
 use pathscope_peers::registry::PeerKind;
-use pathscope_run::client::{self, Request};
+use pathscope_run::client::{self, CONNECT_WITHIN, Request};
 use pathscope_run::records::journal::Journal;
 use pathscope_run::server::{Server, Settings, Stated};
 use pathscope_run::stop::Stop;
@@ -127,6 +127,7 @@ pub fn run_beside(
         port,
         probe_server,
         family: None,
+        connect_within: CONNECT_WITHIN,
         tests: numbered.zip(tests).collect::<Vec<_>>().into(),
         assertions: Vec::new(),
         afterwards: Box::new(Vec::new),

@@ -139,6 +139,7 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 --sctp", "--sctp: SCTP is not offered"),
         ("-s --rsa-private-key-path k", "RUSTSEC-2023-0071"),
         ("-s --server-bitrate-limit 1G", "has no limit of rates"),
+        ("-c h4 --connect-timeout 0", "--connect-timeout: 0 is out of range: 1 to 3600000"),
         ("-s -1 --idle-timeout 0", "--idle-timeout: 0 is out of range: 1 to 86400"),
         ("-s --bind-dev eth0", "--bind-dev: a server listens on addresses"),
         ("-c h4 -m", "Multipath TCP is not offered"),
