@@ -7,7 +7,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::journal::KernelView;
-use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, TcpFacts};
+use pathscope_core::record::{FlowError, FlowFacts, SocketFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, Tally};
@@ -17,7 +17,7 @@ use pathscope_os::wake::Waker;
 use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::attendance::Arrival;
-use crate::messages::outcome::{FlowProgress, WorkerOutcome, addresses};
+use crate::messages::outcome::{FlowProgress, LastSeen, WorkerOutcome, addresses};
 use crate::messages::pages::Pages;
 use crate::promised::Promised;
 use crate::readying::Room;
@@ -66,7 +66,7 @@ pub(crate) enum SessionMessage {
         at: Tick,
         error: Option<Box<FlowError>>,
         /// What the kernel said of its connection then, where somebody wants to hear it.
-        tcp: Option<Box<TcpFacts>>,
+        tcp: Option<Box<LastSeen>>,
     },
     /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
     Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },

@@ -16,7 +16,7 @@ use pathscope_os::batches::longest_payload;
 use pathscope_os::clock;
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::Socket;
-use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 
 /// What went through a flow until an interval passed.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,23 @@ pub(crate) struct FlowProgress {
     pub datagrams: Option<FlowDatagrams>,
     /// How its connection stood then, where this end sends on it.
     pub tcp: Option<TcpLook>,
+}
+
+/// What the kernel said of a connection as it ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastSeen {
+    pub facts: TcpFacts,
+    /// How it stood, where this end sends on it and somebody hears what went through it.
+    pub look: Option<TcpLook>,
+}
+
+impl LastSeen {
+    /// Asks the system.
+    pub fn of(flow: FlowId, socket: &Socket, sends: bool) -> Option<Self> {
+        let look = if sends { tcp_look(socket) } else { None };
+        let look = look.map(|look| TcpLook { flow, ..look });
+        Some(Self { facts: tcp_facts(socket)?, look })
+    }
 }
 
 /// What a worker came to.

@@ -31,7 +31,7 @@ use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 
-use crate::messages::outcome::{FlowProgress, texts};
+use crate::messages::outcome::{FlowProgress, LastSeen, texts};
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::records::names::FlowNames;
 use crate::records::newcomers::both;
@@ -306,7 +306,7 @@ impl SessionJournal {
     pub fn departed(&mut self, facts: FlowFacts, at: Tick) -> bool {
         let Some(held) = self.connections.get(&facts.flow) else { return false };
         let FlowFacts { connection_id, local, remote, .. } = held.facts.clone();
-        self.is_over(FlowFacts { connection_id, local, remote, ..facts }, at);
+        self.is_over(FlowFacts { connection_id, local, remote, ..facts }, None, at);
         true
     }
 
@@ -315,7 +315,7 @@ impl SessionJournal {
         &mut self,
         flow: FlowId,
         totals: Totals,
-        (at, tcp): (Tick, Option<&TcpFacts>),
+        (at, seen): (Tick, Option<LastSeen>),
         error: Option<FlowError>,
     ) {
         let held = self.connections.get(&flow).filter(|held| held.until.is_none());
@@ -324,10 +324,10 @@ impl SessionJournal {
             sent_bytes: totals.sent,
             received_bytes: totals.received,
             error,
-            tcp: tcp.copied(),
+            tcp: seen.map(|seen| seen.facts),
             ..held.facts.clone()
         };
-        self.is_over(facts, at);
+        self.is_over(facts, seen.and_then(|seen| seen.look), at);
     }
 
     /// A worker is over: whatever of these connections was still under way is so no more.
@@ -338,17 +338,19 @@ impl SessionJournal {
     ) {
         for (end, tcp) in connections {
             let at = end.ended_at.unwrap_or(now);
-            self.ended(end.flow, end.totals, (at, tcp.as_deref()), end.error.clone());
+            let seen = tcp.as_deref().map(|&facts| LastSeen { facts, look: None });
+            self.ended(end.flow, end.totals, (at, seen), end.error.clone());
         }
     }
 
-    /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
-    fn is_over(&mut self, facts: FlowFacts, at: Tick) {
+    /// A connection has ended here; it stood so then, as far as more is known of that than its facts tell. Its row is written when the other
+    /// end has confirmed it, or will not.
+    fn is_over(&mut self, facts: FlowFacts, look: Option<TcpLook>, at: Tick) {
         let (flow, has_failed) = (facts.flow, facts.error.is_some());
         if self.wants_progress() {
             let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
             let tcp = facts.tcp.as_ref().filter(|_| facts.sent_bytes > 0);
-            let tcp = tcp.map(|tcp| TcpLook::at_end(flow, tcp));
+            let tcp = tcp.map(|tcp| look.unwrap_or_else(|| TcpLook::at_end(flow, tcp)));
             let progress = FlowProgress { flow, totals, datagrams: None, tcp };
             self.progress_of(&progress, (Tick::ZERO, at));
         }

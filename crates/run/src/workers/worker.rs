@@ -31,7 +31,7 @@ use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 use crate::error::RunError;
 use crate::holders::Holders;
 use crate::messages::inbox::{Inbox, SessionMessage};
-use crate::messages::outcome::{FlowProgress, WorkerOutcome};
+use crate::messages::outcome::{FlowProgress, LastSeen, WorkerOutcome};
 use crate::messages::replacements::OpenerRemote;
 use crate::records::journal::ASKED;
 use crate::records::ledger::Ledger;
@@ -242,7 +242,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 Notice::Phase { flow, phase, totals, at, error } => {
                     let has_row = is_told && tells.rows && phase.is_over();
                     let socket = if has_row { sockets.of(flow) } else { None };
-                    let tcp = socket.and_then(tcp_facts).map(Box::new);
+                    let tcp = socket.and_then(|it| LastSeen::of(flow, it, sends)).map(Box::new);
                     SessionMessage::Phase { group, flow, phase, totals, at, error, tcp }
                 }
                 Notice::Flows { start, end, flows } => {

@@ -85,7 +85,10 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
     session.progress(&[progress(0, totals(50)), progress(1, totals(7))], (begin, at(5)));
     // A half that receives says nothing of what is sent.
     session.progress(&[progress(0, Totals { sent: 0, received: 3 })], (begin, at(5)));
-    session.ended(FlowId(0), totals(60), (at(7), None), None);
+    // How it stood then is told whole, where it was asked then.
+    let look = Some(TcpLook { peer_window_bytes: Some(9_000), ..TcpLook::default() });
+    let seen = LastSeen { facts: TcpFacts::default(), look };
+    session.ended(FlowId(0), totals(60), (at(7), Some(seen)), None);
     // It is over: what is still told of it is no news.
     session.progress(&[progress(0, totals(60)), progress(1, totals(9))], (at(5), at(10)));
     let told = kept.progress();
@@ -103,6 +106,7 @@ fn what_went_through_each_connection_is_told_of_every_interval() {
         (1, [5, 10], 2, 0),
     ];
     assert_eq!(rows, expected);
+    assert_eq!(told[3].tcp, look);
 }
 
 /// A session whose datagrams begin in a minute, what it keeps, and when so many seconds of them are over.
@@ -261,7 +265,12 @@ fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     let begin = clock::now();
     session.started(&[beginner()], ToldAs::Connections, begin);
     let seen = TcpFacts { retransmits: Some(2), ..TcpFacts::default() };
-    session.ended(FlowId(0), Totals { sent: 9, received: 0 }, (begin, Some(&seen)), None);
+    session.ended(
+        FlowId(0),
+        Totals { sent: 9, received: 0 },
+        (begin, Some(LastSeen { facts: seen, look: None })),
+        None,
+    );
     let tcp = reported
         .map(|retransmits| TcpFacts { retransmits: Some(retransmits), ..TcpFacts::default() });
     let facts = FlowFacts { flow: FlowId(0), tcp, ..FlowFacts::default() };

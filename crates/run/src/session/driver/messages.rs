@@ -67,7 +67,7 @@ impl<D: Talk> Driver<D> {
                         let failure = error.clone().filter(|_| phase == Phase::Failed);
                         self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
                     }
-                    self.journal.ended(flow, totals, (at, tcp.as_deref()), error);
+                    self.journal.ended(flow, totals, (at, tcp.as_deref().copied()), error);
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
