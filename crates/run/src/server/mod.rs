@@ -7,6 +7,7 @@ mod answering;
 mod calling;
 mod datagram_seats;
 mod embedded;
+mod ending;
 mod farewell;
 mod followers;
 mod gathering;
@@ -32,7 +33,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::network::Network;
-use pathscope_core::quantity::{Period, counted};
+use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
@@ -40,7 +41,6 @@ use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus, limits, random};
 use pathscope_peers::Refusal;
-use pathscope_peers::dialogue::STOP_TAKES;
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::Limits;
 use pathscope_peers::peer;
@@ -222,9 +222,6 @@ const FULL: Duration = Duration::from_millis(50);
 /// How long listeners are left alone at the least where guests have all places and their words on the way.
 const CROWDED: Duration = Duration::from_millis(1);
 
-/// How soon it is seen that the last session is over, once it was told to end.
-const ENDING: Duration = Duration::from_millis(10);
-
 /// A server that answers.
 struct Serving<'scope> {
     /// What sessions hear and where they say it.
@@ -384,37 +381,6 @@ impl<'scope> Serving<'scope> {
         }
         self.followers.go_on(clock::now());
         self.lead_latecomers();
-        self.tell_totals_if_asked();
-        Ok(())
-    }
-
-    /// Whoever runs it wants it to end: sessions are told and end, each within its own time.
-    fn end(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
-        let Self { stop, log, .. } = *self;
-        let reason = stop.reason().unwrap_or("stopped");
-        log.own(&match self.sessions.count() {
-            0 => format!("{reason}: no session is there; ending"),
-            sessions => format!(
-                "{reason}: ending {}: flows that run finish and clients' reports are awaited, for {} at most; a second \
-                 Ctrl-C (or signal) waits for nobody",
-                counted(sessions as u64, "session"),
-                STOP_TAKES
-            ),
-        });
-        // Those that it does not listen to for a moment are removed already.
-        self.full_until = self.full_until.map(|_| Tick::ZERO);
-        self.listen_again(clock::now())?;
-        self.is_ending = true;
-        for (_, listener) in self.own_listeners() {
-            self.poller.remove(listener)?;
-        }
-        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for the threads that
-        // hold them.
-        // Until then nobody's connection is closed from here: a word that was told could be lost. Connections that a client makes
-        // before it has heard are answered: it would wait for each.
-        while self.sessions.count() > 0 {
-            self.turn(ready, Some(ENDING))?;
-        }
         self.tell_totals_if_asked();
         Ok(())
     }
