@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use pathscope_core::quantity::BitRate;
-use pathscope_modes::goodput::Pace;
+use pathscope_modes::load::period_of_whole_blocks;
 
 use super::asked::{Client, Common, Extent, Server, Way};
 
@@ -93,8 +93,8 @@ fn rate(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
     }
     // Blocks leave whole, as the original writes them: servers since 3.18 count nothing less.
     let at_once = client.burst.map_or(1, u64::from);
-    let pace = Pace::of_whole_blocks(BitRate(rate_bps), client.block_bytes, at_once);
-    pace.period_ns.iter().for_each(|period| line.say("--rate-period", &format!("{}ns", period.0)));
+    let period = period_of_whole_blocks(BitRate(rate_bps), client.block_bytes, at_once);
+    period.iter().for_each(|period| line.say("--rate-period", &format!("{}ns", period.0)));
 }
 
 fn sockets(client: &Client, line: &mut Line, notes: &mut Vec<String>) {

@@ -10,8 +10,6 @@ pub(super) const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
 pub(super) const CONNECT_LIMIT: RangeInclusive<u64> = 1..=100_000;
 /// Bytes of one segment of `pushpull`.
 pub(super) const SEGMENT: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 40);
-/// From one share of a rate to the next.
-pub(super) const RATE_PERIOD: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
 /// Sends of one burst.
 pub(super) const BURST: RangeInclusive<u64> = 1..=1_000_000;
 /// The pause after a burst.

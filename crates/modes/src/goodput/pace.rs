@@ -6,8 +6,9 @@ use pathscope_core::quantity::{BitRate, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{BURST, BURST_PAUSE, RATE_PERIOD};
+use super::limits::{BURST, BURST_PAUSE};
 use crate::limits::{self, PlanError};
+use crate::load::RATE_PERIOD;
 
 /// How sends are spread over time. The default: as fast as they go.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -32,17 +33,6 @@ pub struct Burst {
 }
 
 impl Pace {
-    /// Blocks of so many bytes that leave whole at such a rate, at least so many at once: as many as make up the shortest period. No period
-    /// where they take longer than the longest.
-    pub fn of_whole_blocks(rate: BitRate, block_bytes: u64, at_once: u64) -> Self {
-        let block_bytes = block_bytes.max(1);
-        let least = rate.bytes_in(RATE_PERIOD.start().0).div_ceil(block_bytes);
-        let bytes = at_once.max(1).max(least).saturating_mul(block_bytes);
-        // Rounded up: a period that were short of a byte would hold no whole block.
-        let period = Period(rate.nanos_for(bytes));
-        Self { period_ns: Some(period).filter(|it| RATE_PERIOD.contains(it)), ..Self::default() }
-    }
-
     /// Whether this can be kept at such a rate.
     pub(super) fn check(self, rate: Option<BitRate>) -> Result<(), PlanError> {
         limits::in_range("--rate-period", self.period_ns, &RATE_PERIOD)?;
@@ -121,6 +111,7 @@ impl Bursts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::period_of_whole_blocks;
 
     #[test]
     fn a_period_lets_go_at_its_begin_what_the_rate_allows_in_it() {
@@ -138,8 +129,9 @@ mod tests {
         for rate in [100_000, 1_000_000, 3_333_333, 25_000_000, 999_999_937, 10_000_000_000] {
             for (block, at_once) in [(131_072, 1), (1_460, 1), (1_000, 7), (1 << 20, 1)] {
                 let rate = BitRate(rate);
-                let pace = Pace::of_whole_blocks(rate, block, at_once);
-                let Some(period) = pace.period_ns else {
+                let period_ns = period_of_whole_blocks(rate, block, at_once);
+                let pace = Pace { period_ns, ..Pace::default() };
+                let Some(period) = period_ns else {
                     assert!(rate.nanos_for(block) > RATE_PERIOD.end().0, "{rate:?} {block}");
                     continue;
                 };

@@ -8,6 +8,7 @@ mod connections;
 mod facts;
 mod failures;
 mod fast_open;
+mod periods;
 mod plan;
 pub(crate) mod presentation;
 mod rates;
@@ -22,6 +23,7 @@ pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub(crate) use facts::facts;
 pub use failures::{Disagreement, ErrnoCount, FailureCounts, failure_of_both};
 pub use fast_open::FastOpen;
+pub use periods::{RATE_PERIOD, period_of_whole_blocks};
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{
     FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Rates, Starved,

@@ -9,7 +9,7 @@ use pathscope_modes::datagrams::{DatagramsPlan, Offload};
 use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
 use pathscope_modes::groups::Test;
 use pathscope_modes::limits::TRANSFER;
-use pathscope_modes::load::{Extent, Pattern, Verify};
+use pathscope_modes::load::{Extent, Pattern, Verify, period_of_whole_blocks};
 use pathscope_modes::registry::Plan;
 use pathscope_modes::sockets::SocketPlan;
 
@@ -225,7 +225,10 @@ pub(super) fn granted(
                 ..sockets
             },
             // Clients since 3.16 count whole blocks alone.
-            pace: rate.map_or_else(Pace::default, |rate| Pace::of_whole_blocks(rate, block, 1)),
+            pace: Pace {
+                period_ns: rate.and_then(|rate| period_of_whole_blocks(rate, block, 1)),
+                ..Pace::default()
+            },
             client_cpus: Vec::new(),
             server_cpus: cpus.into_iter().collect(),
         }

@@ -39,9 +39,11 @@ use crate::stop::{Stage, Stop};
 use crate::target::{self, Family};
 use company::Company;
 pub use inquire::kind_of_server;
-pub use one::CONNECT_WITHIN;
 use probes::{JointStart, ProbeServer};
 use several::{Several, ended};
+
+/// A control connection that is not there by then is not there, unless another time was asked for.
+pub const CONNECT_WITHIN: Period = Period::from_secs(5);
 
 /// How it ended: well, or else what went wrong.
 type Ended = Result<(), (Failure, String)>;

@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 
 use pathscope_core::id::Role;
-use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, PeerFacts, Tells};
 use pathscope_modes::assemble;
 use pathscope_modes::document::Outcome;
@@ -30,9 +29,6 @@ use crate::session::driver::{Carrier, Driver, End, Left};
 use crate::session::renewed;
 use crate::session::running::RunningTest;
 use crate::stop::Stage;
-
-/// A control connection that is not there by then is not there, unless another time was asked for.
-pub const CONNECT_WITHIN: Period = Period::from_secs(5);
 
 /// Between tests that follow one another it is written again after so many times as long as it took to write: that is a ninth of the time at
 /// most, and what a kill costs.

@@ -17,8 +17,7 @@ use pathscope_modes::groups::Test;
 use pathscope_peers::PeerError;
 use pathscope_peers::registry::PeerKind;
 
-use super::one::CONNECT_WITHIN;
-use super::{ClientRun, Told};
+use super::{CONNECT_WITHIN, ClientRun, Told};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::inbox::{Inbox, SessionMessage};

@@ -4,8 +4,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Bytes;
 use pathscope_core::record::FlowFacts;
 use pathscope_flow::{GroupId, Input, Phase, Totals};
-use pathscope_modes::goodput::Pace;
-use pathscope_modes::load::GoodputReport;
+use pathscope_modes::load::{GoodputReport, period_of_whole_blocks};
 
 use super::*;
 use crate::dialogue::ClientDialogue as _;
@@ -333,7 +332,7 @@ fn what_is_typed_is_what_a_server_of_ours_understands() {
     assert_eq!(of(asked), of(granted));
     // What this server sends at a rate it sends in whole blocks: clients since 3.16 count no part of one.
     let rate = granted.rate_bps.expect("a rate");
-    let pace = Pace::of_whole_blocks(rate, granted.buffer_bytes.0, 1);
-    assert!(pace.period_ns.is_some());
-    assert_eq!(granted.pace, pace);
+    let period = period_of_whole_blocks(rate, granted.buffer_bytes.0, 1);
+    assert!(period.is_some());
+    assert_eq!(granted.pace.period_ns, period);
 }
