@@ -495,7 +495,7 @@ impl<'scope> Serving<'scope> {
             return self.refuse(&joining::not_served(greeting.kind()), greeting, stream, from);
         }
         if let Some(greeting) = asks.filter(|_| self.is_ending) {
-            let refusal = Refusal::new("ending", "this server was told to end");
+            let refusal = Refusal::new("stopping", "it is about to stop");
             return self.refuse(&refusal, greeting, stream, from);
         }
         match said {
