@@ -1,7 +1,5 @@
 //! What a server does from when it is told to end until the last session is over. Not here: what a session does then.
 
-use std::time::Duration;
-
 use pathscope_core::Tick;
 use pathscope_core::quantity::counted;
 use pathscope_os::clock;
@@ -10,9 +8,6 @@ use pathscope_peers::dialogue::STOP_TAKES;
 
 use super::Serving;
 use crate::error::RunError;
-
-/// How soon it is seen that the last session is over.
-const SOON: Duration = Duration::from_millis(10);
 
 impl Serving<'_> {
     /// Whoever runs it wants it to end: sessions are told and end, each within its own time.
@@ -39,8 +34,9 @@ impl Serving<'_> {
         // hold them.
         // Until then nobody's connection is closed from here: a word that was told could be lost. Connections that a client makes
         // before it has heard are answered: it would wait for each.
+        // Each that leaves wakes this thread.
         while self.sessions.count() > 0 {
-            self.turn(ready, Some(SOON))?;
+            self.turn(ready)?;
         }
         self.tell_totals_if_asked();
         Ok(())

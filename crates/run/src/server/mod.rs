@@ -310,7 +310,7 @@ impl<'scope> Serving<'scope> {
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
-            self.turn(&mut ready, None)?;
+            self.turn(&mut ready)?;
             if let Some(why) = self.sessions.done(clock::now()) {
                 log.own(&why);
                 return Ok(());
@@ -319,8 +319,8 @@ impl<'scope> Serving<'scope> {
         self.end(&mut ready)
     }
 
-    /// Hears what there is to hear, and waits for that, so long at the most.
-    fn turn(&mut self, ready: &mut Vec<Ready>, most: Option<Duration>) -> Result<(), RunError> {
+    /// Waits until there is something to hear or to do, and does that.
+    fn turn(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
         let Self { log, listening, own, .. } = *self;
         let now = clock::now();
         let left = |until: Tick| until.since(now);
@@ -333,7 +333,6 @@ impl<'scope> Serving<'scope> {
             self.latecomers.next_deadline().map(left),
             self.sessions.keep_turns(now).map(left),
             self.sessions.idle_until().map(left),
-            most,
         ];
         let timeout = waits.into_iter().flatten().min();
         self.poller.wait(ready, timeout)?;
