@@ -30,7 +30,7 @@ pub(crate) struct Newcomer {
 pub(crate) struct Passed {
     pub came: Vec<Newcomer>,
     /// Those that are left out and ended well, of which the other end may want to hear all the same.
-    pub unwritten: Vec<(FlowId, Totals)>,
+    pub completed: Vec<(FlowId, Totals)>,
     /// How all ended so far that are left out.
     pub left_out: Ended,
 }
@@ -67,7 +67,7 @@ impl Newcomers {
     pub fn leave_out(&mut self, flow: FlowId, totals: Totals, error: Option<&FlowError>) {
         self.passed.left_out.count(error);
         if self.are_told && error.is_none() {
-            self.passed.unwritten.push((flow, totals));
+            self.passed.completed.push((flow, totals));
         }
     }
 
@@ -118,19 +118,19 @@ mod tests {
         let one = |flow| Newcomer { flow: FlowId(flow), ends: [None; 2], since: Tick::ZERO };
         let told = (0..20_000).filter(|&flow| newcomers.add(one(flow))).count();
         assert_eq!(told, 5 + BEHIND as usize);
-        let Passed { came, unwritten, left_out } = newcomers.take(0);
-        assert_eq!((came.len(), unwritten, left_out), (told, Vec::new(), Ended::default()));
+        let Passed { came, completed, left_out } = newcomers.take(0);
+        assert_eq!((came.len(), completed, left_out), (told, Vec::new(), Ended::default()));
         assert!(!newcomers.add(one(20_000)), "no row was written");
         assert!(newcomers.caveat().is_none(), "none of them has ended");
         let error = FlowError { kind: FlowErrorKind::Network, text: String::new(), errno: None };
         let totals = Totals { sent: 64, received: 0 };
         newcomers.leave_out(FlowId(20_000), totals, None);
         newcomers.leave_out(FlowId(19_999), totals, Some(&error));
-        let Passed { came, unwritten, left_out } = newcomers.take(1);
+        let Passed { came, completed, left_out } = newcomers.take(1);
         assert_eq!((came.len(), left_out.completed, left_out.network_errors), (0, 1, 1));
-        assert_eq!(unwritten, [(FlowId(20_000), totals)], "the other end waits for its word");
+        assert_eq!(completed, [(FlowId(20_000), totals)], "the other end waits for its word");
         let again = newcomers.take(0);
-        assert_eq!((again.unwritten, again.left_out), (Vec::new(), left_out), "once");
+        assert_eq!((again.completed, again.left_out), (Vec::new(), left_out), "once");
         assert!(newcomers.add(one(20_001)));
         assert!(!newcomers.add(one(20_002)));
         let text = newcomers.caveat().expect("two").text;

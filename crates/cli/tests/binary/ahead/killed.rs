@@ -1,11 +1,9 @@
 //! An end that is killed, or told to end, while connections follow one another at full speed: the other tells what is known, within its
-//! time, and a
-//! server serves the next client.
+//! time, and a server serves the next client.
 
 use std::time::Duration;
 
 use pathscope_modes::document::OutcomeState;
-
 use pathscope_os::clock;
 
 use super::{AT_ONCE, counts, quiet_server};

@@ -127,13 +127,13 @@ impl<D: Talk> Driver<D> {
     pub(super) fn hear_of_newcomers(&mut self, group: GroupId, written: u32) {
         let Some(state) = self.test.as_ref().and_then(|test| test.group(group)) else { return };
         let Some(passed) = state.ledger.take_newcomers(written) else { return };
-        let Passed { came, unwritten, left_out } = passed;
+        let Passed { came, completed, left_out } = passed;
         for Newcomer { flow, ends, since } in came {
             self.journal.opened(flow, ends, since);
         }
         self.journal.leaves_out(left_out);
         // The other end may have a row of each that is written when it has heard of it.
-        for (flow, totals) in unwritten {
+        for (flow, totals) in completed {
             let failure = None;
             self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
         }
