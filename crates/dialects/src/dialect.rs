@@ -8,9 +8,18 @@ use pathscope_core::error::Failure;
 use crate::screen::Screen;
 use crate::spelling::Spellings;
 
-/// What servers of ours limit and those tools do not: their command lines could not say otherwise. What memory, descriptors and threads
-/// allow holds all the same.
-const NO_LIMITS: [&str; 4] = ["--limit-sessions", "0", "--limit-sessions-per-address", "0"];
+/// What servers of ours limit and those tools do not: their command lines could not say otherwise. What memory and descriptors
+/// allow holds all the same, and of memory each thread has its part.
+const NO_LIMITS: [&str; 8] = [
+    "--limit-sessions",
+    "0",
+    "--limit-sessions-per-address",
+    "0",
+    "--limit-threads",
+    "0",
+    "--limit-threads-per-address",
+    "0",
+];
 
 /// A tool that this program stands in for at its command line. Never a value.
 pub trait Dialect {

@@ -65,7 +65,7 @@ pub(crate) mod tests {
             Said::Run(run) => {
                 let words = run.words.join(OsStr::new(" ")).into_string().expect("it was text");
                 // Each server of another tool lifts these.
-                let own = words.strip_suffix(" --limit-sessions 0 --limit-sessions-per-address 0");
+                let own = words.strip_suffix(" --limit-sessions 0 --limit-sessions-per-address 0 --limit-threads 0 --limit-threads-per-address 0");
                 assert_eq!(own.is_some(), words.starts_with("server "), "{words}");
                 Ok(own.unwrap_or(&words).to_owned())
             }

@@ -1,7 +1,7 @@
 //! What a server says by a number when it declines or fails, in words of ours, and which number says what ours declines. Numbers are the
 //! protocol's own; the system's number that follows one is often stale, and is not told.
 
-use super::states::SERVER_ERROR;
+use super::states::{ACCESS_DENIED, SERVER_ERROR};
 use crate::Refusal;
 
 /// The test lasts too long, or for no length at all.
@@ -52,8 +52,8 @@ pub(super) fn said(number: u32) -> Vec<u8> {
 /// Why ours declines, and by which number the client is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Declined {
-    /// What goes on the wire.
-    pub number: u32,
+    /// The number that goes on the wire; none where it is busy, which has a state of its own: what is refused now may be granted later.
+    pub number: Option<u32>,
     /// The same for people.
     pub refusal: Refusal,
 }
@@ -61,17 +61,23 @@ pub(super) struct Declined {
 impl Declined {
     /// For this reason.
     pub fn new(number: u32, sentence: impl Into<String>) -> Self {
-        Self { number, refusal: Refusal::new("invalid", sentence) }
+        Self { number: Some(number), refusal: Refusal::new("invalid", sentence) }
     }
 
     /// For one that holds of all kinds of clients.
     pub fn of(refusal: Refusal) -> Self {
         let number = match refusal.code.as_str() {
-            "duration" => LONGEST,
-            "connections" => STREAMS,
-            _ => UNIMPLEMENTED,
+            "duration" => Some(LONGEST),
+            "connections" => Some(STREAMS),
+            "threads" | "memory" | "descriptors" => None,
+            _ => Some(UNIMPLEMENTED),
         };
         Self { number, refusal }
+    }
+
+    /// What the client is told.
+    pub fn said(&self) -> Vec<u8> {
+        self.number.map_or_else(|| vec![ACCESS_DENIED], said)
     }
 }
 
@@ -178,5 +184,16 @@ mod tests {
             assert!(meant(&all[1..end]).sentence.ends_with("does not say why"));
         }
         assert!(meant(&said(999)[1..]).sentence.contains("999"));
+    }
+
+    #[test]
+    fn a_client_is_told_to_try_again_where_others_have_what_it_asks_for() {
+        let of = |code: &str| Declined::of(Refusal::new(code, "no")).said();
+        for code in ["threads", "memory", "descriptors"] {
+            assert_eq!(of(code), [ACCESS_DENIED], "{code}");
+        }
+        for (code, number) in [("duration", LONGEST), ("unable", UNIMPLEMENTED)] {
+            assert_eq!(of(code), said(number), "{code}");
+        }
     }
 }

@@ -104,9 +104,9 @@ impl Server {
         })
     }
 
-    fn decline(&mut self, Declined { number, refusal }: Declined) -> PeerError {
-        self.say_error(number);
-        PeerError::Refused(refusal)
+    fn decline(&mut self, declined: Declined) -> PeerError {
+        self.outputs.push_back(Output::Send(declined.said()));
+        PeerError::Refused(declined.refusal)
     }
 
     fn prepare(&mut self, test: Test, parameters: &Parameters, now: Tick) {

@@ -33,6 +33,7 @@ mod scale;
 mod second_interface;
 mod standstill;
 mod threads;
+mod tools_crowd;
 mod truth;
 mod verdicts;
 mod withheld;
