@@ -18,13 +18,14 @@ struct Found {
     other: u64,
 }
 
-/// A thousand datagrams of 200 bytes in two seconds, while the link is like this on their way.
+/// A thousand datagrams of 200 bytes in two seconds, while the link is like this on their way. As so many bytes: a sender
+/// that stands still at the end of a time leaves some unsent.
 fn send(stand: &Stand, pattern: &str, condition: &str) -> Found {
     let from = if pattern == "push" { "a" } else { "b" };
     stand.set(&[(condition, 0)], "a:b", Some(from));
     let before = stand.settled();
     let words = ["goodput", "b", "--protocol", "udp", "--pattern", pattern, "--datagram", "200"];
-    let more = ["--rate", "800kbit", "-t", "2s", "--no-probe", "--json"];
+    let more = ["--rate", "800kbit", "-n", "200000", "--no-probe", "--json"];
     let ran = stand.pathscope("a", &[&words[..], &more].concat()).finish().exits(0);
     let account = stand.settled().since(&before);
     let document = ran.document();
@@ -82,7 +83,7 @@ fn a_path_that_is_cut_for_a_while_loses_what_was_sent_meanwhile_and_nothing_else
     {
         let before = stand.settled();
         let words = ["goodput", "b", "--protocol", "udp", "--pattern", pattern, "--datagram"];
-        let more = ["200", "--rate", "800kbit", "-t", "3s", "--no-probe", "-o"];
+        let more = ["200", "--rate", "800kbit", "-n", "300000", "--no-probe", "-o"];
         let client =
             stand.pathscope("a", &[&words[..], &more, &[file.to_str().expect("plain")]].concat());
         stand.await_frames(&before, from, (UDP, ports), 200);
