@@ -51,8 +51,8 @@ engines! {
     Uring = crate::uring;
 }
 
-/// The one that sleeps in the call which moves bytes: for one flow, or few.
-pub const BLOCKING: EngineKind = EngineKind::Plain;
+/// The one that tries each socket with direct calls: for one flow, or few.
+pub const DIRECT: EngineKind = EngineKind::Plain;
 /// The one that waits for all sockets at once: for any number of flows.
 pub const POLLING: EngineKind = EngineKind::Epoll;
 /// The one by which a [`SharedThread`](crate::SharedThread) runs its workers.
@@ -61,12 +61,12 @@ pub const SHARED: EngineKind = EngineKind::Epoll;
 impl EngineKind {
     /// Whether it runs the two halves of a flow on threads of their own, by [`run_halves`].
     pub const fn runs_halves(self) -> bool {
-        matches!(self, BLOCKING)
+        matches!(self, DIRECT)
     }
 
     /// Whether a flow that replaces another may come with something to say and to hear first.
     pub const fn speaks_prefaces(self) -> bool {
-        matches!(self, BLOCKING | POLLING)
+        matches!(self, DIRECT | POLLING)
     }
 
     /// Whether this machine has it; else why not, and what to do.

@@ -3,6 +3,9 @@
 
 use pathscope_core::Wait;
 
+/// So many streams at the most are moved, or pings sent, by direct calls where nobody says how. With them the other end's sends
+/// cost nothing while this one is awake; one that waits for any number of sockets is told of each segment (docs/method/engines.md).
+pub(crate) const FEW_FLOWS: u32 = 8;
 /// The share of a processor that may be spun away between sleeps, where nobody asked for that.
 pub const SPUN_SHARE: f64 = 0.2;
 
@@ -22,8 +25,8 @@ pub struct Placement {
 /// Which kind of engine suits flows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EngineKind {
-    /// One that sleeps in the call that moves the bytes.
-    Blocking,
+    /// One that tries each socket with direct calls, and sleeps in one where that is best: for few.
+    Direct,
     /// One that waits for any number of sockets and a schedule at once.
     Polling,
 }
@@ -40,11 +43,11 @@ pub enum Workers {
 }
 
 impl Placement {
-    /// A load: as many threads as there are processors, each asleep while it cannot move bytes. A thread whose only flow goes
-    /// one way from the first byte to the last sleeps in the very call that moves its bytes: half as many calls.
-    pub(crate) fn of_load((flows, is_one_way): (u32, bool), cpus: usize, workers: Workers) -> Self {
-        let engine = if is_one_way && flows as usize <= cpus {
-            (EngineKind::Blocking, "it does the least for a flow that has a thread to itself")
+    /// A load: as many threads as there are processors, each asleep while it cannot move bytes. Flows that go one way from the
+    /// first byte to the last are moved by direct calls, where they are no more than those for which that is better.
+    pub(crate) fn of_load((flows, few): (u32, u32), workers: Workers) -> Self {
+        let engine = if flows <= few {
+            (EngineKind::Direct, "it does the least for few flows that go one way")
         } else {
             (EngineKind::Polling, "it carries any number of connections")
         };

@@ -92,8 +92,10 @@ impl Mode for DatagramsPlan {
     }
 
     fn placement(&self, cpus: usize) -> Placement {
-        let flows = (self.flows_in_all(), self.pattern.is_one_way());
-        Placement::of_load(flows, cpus, Workers::EachProcessor)
+        // Each has a thread to itself.
+        let few =
+            if self.pattern.is_one_way() { u32::try_from(cpus).unwrap_or(u32::MAX) } else { 0 };
+        Placement::of_load((self.flows_in_all(), few), Workers::EachProcessor)
     }
 
     fn asks(&self) -> Asks<'_> {

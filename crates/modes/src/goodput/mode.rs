@@ -13,7 +13,7 @@ use crate::load::{self, Extent, Pattern};
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
 use crate::offered::{Load, Offered};
-use crate::placement::{Placement, Workers};
+use crate::placement::{FEW_FLOWS, Placement, Workers};
 
 /// Beyond this a kernel's pacing spreads nothing that its own batches do not gather again.
 const PACED_MOST_BPS: u64 = 10_000_000_000;
@@ -104,11 +104,11 @@ impl Mode for GoodputPlan {
         }
     }
 
-    fn placement(&self, cpus: usize) -> Placement {
+    fn placement(&self, _: usize) -> Placement {
         // A pause counts from the send before it, which must not have slept.
         let changes = self.replaces() || self.pace.burst.is_some();
-        let is_one_way = !changes && self.pattern.is_one_way();
-        Placement::of_load((self.flows_at_once(), is_one_way), cpus, Workers::EachNamedProcessor)
+        let few = if !changes && self.pattern.is_one_way() { FEW_FLOWS } else { 0 };
+        Placement::of_load((self.flows_at_once(), few), Workers::EachNamedProcessor)
     }
 
     fn asks(&self) -> Asks<'_> {

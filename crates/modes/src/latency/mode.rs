@@ -9,10 +9,7 @@ use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
 use crate::offered::PingSizes;
-use crate::placement::{EngineKind, Placement, Workers};
-
-/// Flows that one thread looks at one after the other without much delay for each.
-const FEW_FLOWS: u32 = 8;
+use crate::placement::{EngineKind, FEW_FLOWS, Placement, Workers};
 
 /// Connections in the making at once: few enough for any queue of those that wait to be accepted.
 const CONNECTS_AT_ONCE: u32 = 100;
@@ -72,7 +69,7 @@ impl Mode for LatencyPlan {
     /// measures.
     fn placement(&self, cpus: usize) -> Placement {
         let engine = if self.connections <= FEW_FLOWS {
-            (EngineKind::Blocking, "it does the least for each ping")
+            (EngineKind::Direct, "it does the least for each ping")
         } else {
             (EngineKind::Polling, "it carries any number of connections")
         };

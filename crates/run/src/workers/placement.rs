@@ -174,7 +174,7 @@ fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, R
         }
         (None, (kind, why)) => {
             let engine = match kind {
-                placement::EngineKind::Blocking => registry::BLOCKING,
+                placement::EngineKind::Direct => registry::DIRECT,
                 placement::EngineKind::Polling => registry::POLLING,
             };
             substitutions.push(substitution("engine", "auto", engine.name(), why));
