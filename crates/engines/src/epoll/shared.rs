@@ -8,7 +8,6 @@
 mod turns;
 
 use std::fmt;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -69,9 +68,10 @@ enum Word {
 /// Finds it out.
 type Ask = Box<dyn FnOnce(&[(FlowId, Socket)]) + Send>;
 
-/// Opens a worker on the thread that is to run it, with its sockets in the order of its flows.
-type Open =
-    Box<dyn FnOnce(&Arc<OwnedFd>, io::Result<Vec<Socket>>) -> Option<Box<dyn Turns>> + Send>;
+/// Opens a worker on the thread that is to run it, with its sockets in the order of its flows; or tells whoever waits for it why it cannot.
+type Open = Box<
+    dyn FnOnce(&Arc<OwnedFd>, Result<Vec<Socket>, EngineError>) -> Option<Box<dyn Turns>> + Send,
+>;
 
 /// A worker that is to begin.
 struct Beginning {
@@ -176,9 +176,7 @@ impl Part {
         }
         let open: Open = Box::new(move |epoll, sockets| {
             let open = || {
-                let what = "hold sockets in the table of descriptors of one thread";
-                let sockets = sockets.map_err(|source| OsError::Call { what, source })?;
-                equip(&mut worker, &counts, sockets);
+                equip(&mut worker, &counts, sockets?);
                 Running::open(worker, Registrations::among(Arc::clone(epoll), key))
             };
             let why = match catch_unwind(AssertUnwindSafe(open)) {

@@ -1,6 +1,11 @@
 //! How workers of many sessions take turns on one thread, and what they leave open there.
 //!
 //! A turn of a worker is one dynamic call, whatever number of its flows is ready.
+//!
+//! Whoever has a worker run here waits until its end is told. So it is told of each that came, also where the thread can run none any more.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -161,7 +166,7 @@ impl<'table> Sharing<'table> {
         while expects_more || !self.workers.is_empty() {
             let ready = match self.wait(&mut events) {
                 Ok(ready) => &mut events[..ready],
-                Err(errno) => return self.end(errno),
+                Err(errno) => return self.fail(errno),
             };
             self.own.wakers.take(&mut called);
             if ready.iter().any(|event| event.data.u64() == HANDED) {
@@ -196,10 +201,14 @@ impl<'table> Sharing<'table> {
         }
     }
 
-    /// Nothing can be waited for any more.
-    fn end(self, errno: i32) {
-        for (_, held) in self.workers {
-            drop(held.turns.over(Some(EngineError::Wait { errno })));
+    /// Nothing can be waited for any more: no worker goes on, and none that comes begins. Each is told why, until nobody comes any more.
+    fn fail(mut self, errno: i32) {
+        for (key, Held { turns, .. }) in std::mem::take(&mut self.workers) {
+            self.over(key, turns, Some(EngineError::Wait { errno }));
+        }
+        while let Ok(word) = self.own.receiver.recv() {
+            // None of them is run.
+            self.hear(word, Some(errno));
         }
     }
 
@@ -207,21 +216,29 @@ impl<'table> Sharing<'table> {
     fn take_in(&mut self, called: &mut Vec<u64>) -> bool {
         loop {
             match self.own.receiver.try_recv() {
-                Ok(Word::Begin(Beginning { key, handed, here, open })) => {
-                    let sockets = if handed > 0 { self.sockets_of(key, handed) } else { Ok(here) };
-                    if let Some(turns) = open(&self.epoll, sockets) {
-                        self.workers.insert(key, Held { turns, deadline: Tick::NEVER });
-                        called.push(key);
-                    }
-                }
-                Ok(Word::Ask { key, ask }) => ask(self.kept.get(&key).map_or(&[], Vec::as_slice)),
-                Ok(Word::Leave { key }) if self.workers.contains_key(&key) => {
-                    self.left.insert(key);
-                }
-                Ok(Word::Leave { key }) => drop(self.kept.remove(&key)),
+                Ok(word) => called.extend(self.hear(word, None)),
                 Err(error) => return error == TryRecvError::Empty,
             }
         }
+    }
+
+    /// Does what a word says. The worker that begins by it, unless nothing can be waited for any more.
+    fn hear(&mut self, word: Word, failed: Option<i32>) -> Option<u64> {
+        match word {
+            Word::Begin(Beginning { key, handed, here, open }) => {
+                let sockets = if handed > 0 { self.sockets_of(key, handed) } else { Ok(here) };
+                let failure = failed.map(|errno| Err(EngineError::Wait { errno }));
+                let turns = open(&self.epoll, failure.unwrap_or(sockets))?;
+                self.workers.insert(key, Held { turns, deadline: Tick::NEVER });
+                return Some(key);
+            }
+            Word::Ask { key, ask } => ask(self.kept.get(&key).map_or(&[], Vec::as_slice)),
+            Word::Leave { key } if self.workers.contains_key(&key) => {
+                self.left.insert(key);
+            }
+            Word::Leave { key } => drop(self.kept.remove(&key)),
+        }
+        None
     }
 
     /// Takes what was handed over.
@@ -250,7 +267,7 @@ impl<'table> Sharing<'table> {
     }
 
     /// The sockets that were handed over for a worker: all of them were before it was told.
-    fn sockets_of(&mut self, key: u64, count: usize) -> io::Result<Vec<Socket>> {
+    fn sockets_of(&mut self, key: u64, count: usize) -> Result<Vec<Socket>, EngineError> {
         let number = key as u32;
         let have = |early: &HashMap<u32, Vec<_>>| early.get(&number).map_or(0, Vec::len);
         while have(&self.early) < count
@@ -262,7 +279,11 @@ impl<'table> Sharing<'table> {
         let sockets: Option<Vec<Socket>> =
             self.early.remove(&number).unwrap_or_default().into_iter().collect();
         let sockets = sockets.filter(|sockets| sockets.len() == count);
-        sockets.ok_or_else(|| io::Error::other("there was no room for all of a worker's"))
+        sockets.ok_or_else(|| {
+            let what = "hold sockets in the table of descriptors of one thread";
+            let source = io::Error::other("there was no room for all of a worker's");
+            OsError::Call { what, source }.into()
+        })
     }
 
     fn turn(&mut self, key: u64, events: &[Event]) {
@@ -288,10 +309,15 @@ impl<'table> Sharing<'table> {
             EngineError::Panicked
         });
         if let Some(Held { turns, .. }) = self.workers.remove(&key) {
-            let kept = catch_unwind(AssertUnwindSafe(|| turns.over(why))).unwrap_or_default();
-            if !self.left.remove(&key) && !kept.is_empty() {
-                self.kept.insert(key, kept);
-            }
+            self.over(key, turns, why);
+        }
+    }
+
+    /// A worker is over, well or not. What it leaves open is kept for whoever had it run.
+    fn over(&mut self, key: u64, turns: Box<dyn Turns>, why: Option<EngineError>) {
+        let kept = catch_unwind(AssertUnwindSafe(|| turns.over(why))).unwrap_or_default();
+        if !self.left.remove(&key) && !kept.is_empty() {
+            self.kept.insert(key, kept);
         }
     }
 }
