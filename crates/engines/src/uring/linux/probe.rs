@@ -4,6 +4,7 @@
 #[expect(unsafe_code, reason = "a filter of system calls is a pointer to a program")]
 mod tests;
 
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 use std::{fs, io};
@@ -33,23 +34,24 @@ pub fn available() -> Result<(), String> {
     static IS_THERE: OnceLock<()> = OnceLock::new();
     if IS_THERE.get().is_none() {
         // What is in the way now need not be later.
-        find_out()?;
+        find_out(Path::new(SWITCH))?;
         IS_THERE.get_or_init(|| ());
     }
     Ok(())
 }
 
-fn find_out() -> Result<(), String> {
-    look().map_err(|why| {
+/// Where the switch is in this file.
+fn find_out(switch: &Path) -> Result<(), String> {
+    look(switch).map_err(|why| {
         format!(
             "the {NAME} engine is not possible on this machine: {why}, or choose --engine epoll"
         )
     })
 }
 
-fn look() -> Result<(), String> {
+fn look(switch: &Path) -> Result<(), String> {
     let mut ring = Ring::new(1).map_err(|error| {
-        let switch = fs::read_to_string(SWITCH).unwrap_or_default();
+        let switch = fs::read_to_string(switch).unwrap_or_default();
         why_no_ring(&error, switch.trim())
     })?;
     if !ring.has_what_it_takes() {

@@ -28,11 +28,19 @@ fn forbid(call: libc::c_long, errno: Errno) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether this machine has rings that could be forbidden.
+fn has_rings() -> bool {
+    let switch = fs::read_to_string(SWITCH).unwrap_or_default();
+    let has_rings = matches!(switch.trim(), "" | "0") && available().is_ok();
+    if !has_rings {
+        println!("skipped, because this machine has no rings that could be forbidden");
+    }
+    has_rings
+}
+
 #[test]
 fn a_filter_of_system_calls_is_recognised() {
-    let switch = fs::read_to_string(SWITCH).unwrap_or_default();
-    if !matches!(switch.trim(), "" | "0") || available().is_err() {
-        println!("skipped, because this machine has no rings that could be forbidden");
+    if !has_rings() {
         return;
     }
     for (call, errno, words) in [
@@ -41,7 +49,8 @@ fn a_filter_of_system_calls_is_recognised() {
         (libc::SYS_io_uring_enter, Errno::PERM, "a filter forbids io_uring_enter (seccomp"),
         (libc::SYS_io_uring_register, Errno::ACCESS, "a filter forbids io_uring_register (seccomp"),
     ] {
-        let found = thread::spawn(move || forbid(call, errno).map(|()| find_out()));
+        let found =
+            thread::spawn(move || forbid(call, errno).map(|()| find_out(Path::new(SWITCH))));
         match found.join().expect("no panic") {
             Err(error) => println!("skipped, because this thread may not be filtered: {error}"),
             Ok(found) => {
@@ -50,6 +59,34 @@ fn a_filter_of_system_calls_is_recognised() {
             }
         }
     }
+}
+
+/// A machine whose switch stands so: its kernel refuses as this filter does.
+#[test]
+fn the_switch_that_forbids_is_named_as_it_stands() {
+    let folder = std::env::temp_dir().join(format!("pathscope-switch-{}", std::process::id()));
+    fs::create_dir(&folder).expect("nobody has it yet");
+    for (switch, words) in [
+        ("2\n", "kernel.io_uring_disabled is 2, which forbids io_uring to everybody; set it to 0"),
+        ("1\n", "forbids io_uring to all but root and the group of kernel.io_uring_group; run in"),
+        ("0\n", "a filter forbids io_uring_setup (seccomp"),
+    ] {
+        let file = folder.join("io_uring_disabled");
+        fs::write(&file, switch).expect("there is room");
+        let found = thread::spawn(move || {
+            forbid(libc::SYS_io_uring_setup, Errno::PERM).map(|()| find_out(&file))
+        });
+        match found.join().expect("no panic") {
+            Err(error) => println!("skipped, because this thread may not be filtered: {error}"),
+            Ok(found) => {
+                let why = found.expect_err("it is forbidden");
+                let begin = "the uring engine is not possible on this machine: ";
+                assert!(why.starts_with(begin) && why.contains(words), "{switch}: {why}");
+                assert!(why.ends_with(", or choose --engine epoll"), "{why}");
+            }
+        }
+    }
+    fs::remove_dir_all(&folder).expect("it is ours");
 }
 
 #[test]
