@@ -14,9 +14,13 @@ pub fn guard(listener: &Socket) -> Result<SocketAddr, OsError> {
 }
 
 pub fn open(
-    _opener: &mut FlowOpener,
+    opener: &mut FlowOpener,
     _ends: (SocketAddr, SocketAddr),
     _settings: &Settings,
 ) -> Result<Socket, OsError> {
-    Err(UNSUPPORTED)
+    match opener.ahead.take() {
+        // None is ever bound ahead.
+        Some(socket) => match socket.0 {},
+        None => Err(UNSUPPORTED),
+    }
 }
