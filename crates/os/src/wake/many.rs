@@ -43,11 +43,14 @@ impl Wakers {
         Waker::signalling(Signal::Shared { key, called, waker })
     }
 
-    /// Puts the keys of those that were called in the place of what `keys` held. Never blocks for longer than a key takes to be
-    /// noted.
+    /// Puts the keys of those that were called in the place of what `keys` held. Where nobody has called it takes no lock: a thread that
+    /// moves bytes asks that in every turn. Else it blocks for no longer than a key takes to be noted.
     pub fn take(&self, keys: &mut Vec<u64>) {
         keys.clear();
-        self.waker.drain();
+        if !self.waker.take_calls() {
+            // A key that is noted by now is that of somebody who is about to wake the thread: it is taken then.
+            return;
+        }
         let mut called = self.called.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *called, keys);
     }
@@ -80,6 +83,17 @@ mod tests {
         one.drain();
         one.wake();
         assert_eq!(taken(&wakers), [5]);
+    }
+
+    #[test]
+    fn where_nobody_has_called_nothing_is_locked() {
+        let wakers = Wakers::new().expect("a waker");
+        let held = wakers.called.0.lock().expect("nobody panics with it");
+        // It would wait for ever.
+        assert!(taken(&wakers).is_empty());
+        drop(held);
+        wakers.one(3).wake();
+        assert_eq!(taken(&wakers), [3]);
     }
 
     #[test]

@@ -112,10 +112,15 @@ impl Waker {
 
     /// Forgets all calls so far. Never blocks.
     pub fn drain(&self) {
+        self.take_calls();
+    }
+
+    /// The same, and whether there were any.
+    fn take_calls(&self) -> bool {
         // The descriptor first: a call in between finds the flag still set and its message is read
         // by whoever drains; the other way round, its signal would be swallowed.
         self.inner.signal.lower();
-        self.clear();
+        self.inner.state.fetch_and(!RAISED, Ordering::SeqCst) & RAISED != 0
     }
 
     /// The same without its descriptor, which may stay readable. For a thread that drains it where it has woken by it.
