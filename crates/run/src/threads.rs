@@ -1,5 +1,14 @@
 //! Threads that a run cannot do without: each has a name, and where the system has none left that is an error. And what
-//! threads share under a lock.
+//! threads share under a lock: all of it is taken here, so that tests can count how often a thread does so.
+
+#[cfg(test)]
+pub(crate) mod taken;
+#[cfg(not(test))]
+mod taken {
+    //! Outside of tests nobody counts.
+
+    pub const fn note() {}
+}
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -17,5 +26,6 @@ pub(crate) fn spawn<T: Send + 'static>(
 
 /// What threads share. Who holds it must leave nothing half done behind where it may panic: the others go on with it.
 pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    taken::note();
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@
 mod clients;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{Builder, Scope};
 
 use pathscope_core::Tick;
@@ -23,6 +23,7 @@ use super::log_limit::ServerLog;
 use super::near::Near;
 use super::totals::Echoes;
 use crate::error::RunError;
+use crate::threads::lock;
 
 /// Datagrams taken before it is looked whether the server ends.
 const TURN: usize = 256;
@@ -53,8 +54,8 @@ impl Ending {
         Ends(self)
     }
 
-    fn wakers(&self) -> std::sync::MutexGuard<'_, Vec<Waker>> {
-        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wakers(&self) -> MutexGuard<'_, Vec<Waker>> {
+        lock(&self.wakers)
     }
 }
 

@@ -4,6 +4,9 @@
 
 mod delivery;
 mod report;
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
