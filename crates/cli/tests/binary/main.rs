@@ -26,6 +26,8 @@ mod foreign;
 mod foreign_loads;
 mod found_there;
 mod guide;
+#[cfg(target_os = "linux")]
+mod idle;
 mod interrupted;
 mod iperf3;
 mod iperf3_members;
