@@ -55,6 +55,8 @@ mod multipath;
 #[cfg(unix)]
 mod ntttcp;
 mod options;
+#[cfg(target_os = "linux")]
+mod pinned;
 mod plot;
 #[cfg(target_os = "linux")]
 mod quota;

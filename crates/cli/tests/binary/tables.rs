@@ -11,7 +11,7 @@ use crate::common::{Running, Server, pathscope};
 const FREE: [&str; 4] = ["--limit-descriptors", "0", "--limit-descriptors-per-address", "0"];
 
 /// The program, with room for 1,024 descriptors in each of its tables, and more words.
-fn limited(program: &Command, words: &[&str]) -> Command {
+pub fn limited(program: &Command, words: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 1024 && exec \"$0\" \"$@\""]);
     command.arg(program.get_program()).args(program.get_args()).args(words);
@@ -19,7 +19,7 @@ fn limited(program: &Command, words: &[&str]) -> Command {
 }
 
 /// A server that has such tables, and gives one client all that it has.
-fn server() -> Server {
+pub fn server() -> Server {
     Server::start_by(|program| limited(&program, &FREE))
 }
 
@@ -31,6 +31,12 @@ fn has_none(said: &str) -> bool {
         println!("skipped, because this system gives no thread one: {said}");
     }
     has_none
+}
+
+/// Whether 1,500 connections to that server have tables at both ends.
+pub fn has_some(server: &Server) -> bool {
+    let short = ["goodput", &server.host(), "-c", "1500", "-n", "1KiB", "--no-probe"];
+    !has_none(&Running::start(limited(&pathscope(&short), &[])).finish().said())
 }
 
 #[test]
@@ -63,8 +69,7 @@ fn those_who_are_gone_leave_nothing_open() {
         client.await_stdout("ms");
         client
     };
-    let short = ["goodput", &server.host(), "-c", "1500", "-n", "1KiB", "--no-probe"];
-    if has_none(&Running::start(limited(&pathscope(&short), &[])).finish().said()) {
+    if !has_some(&server) {
         return;
     }
     // One that is stopped tells what there was until then.
