@@ -3,6 +3,7 @@
 use std::io::IoSlice;
 use std::time::Duration;
 
+use pathscope_flow::Transport;
 use pathscope_os::{Socket, Waker};
 
 use super::dice::Dice;
@@ -17,6 +18,11 @@ const HELD: usize = 3;
 const SHORT: usize = 5;
 const LATE: usize = 4;
 
+/// Of so many receives of a stream that brought something one goes on: it completes again, until it has nothing more or is recalled.
+const GOING_ON: usize = 2;
+/// As often in all: the worker has a room more after each, and never gives one back to this driver.
+const MOST_THAT_GO_ON: usize = 256;
+
 /// Operations of any number of lanes.
 #[derive(Debug)]
 pub struct Toy {
@@ -26,6 +32,8 @@ pub struct Toy {
     /// Somebody waits for what is done.
     is_urgent: bool,
     parked: Vec<Parked>,
+    /// How many more times a receive may go on.
+    left_to_go_on: usize,
 }
 
 /// What waits for its socket, which it has once more: the flow may close its own meanwhile.
@@ -37,12 +45,37 @@ struct Parked {
 }
 
 impl Toy {
-    pub fn new() -> Self {
-        Self { dice: Dice::new(), done: Vec::new(), is_urgent: false, parked: Vec::new() }
+    pub fn new(transport: Transport) -> Self {
+        let left_to_go_on = if transport == Transport::Stream { MOST_THAT_GO_ON } else { 0 };
+        let (done, parked) = (Vec::new(), Vec::new());
+        Self { dice: Dice::new(), done, is_urgent: false, parked, left_to_go_on }
     }
 
     fn finish(&mut self, submission: Submission, outcome: Result<usize, Trouble>) {
         self.done.push(Completion { submission, outcome, goes_on: false });
+    }
+
+    /// What came of an operation that was tried. One that has received from a stream may go on.
+    fn attempted(
+        &mut self,
+        (mut submission, socket): (Submission, &Socket),
+        outcome: Result<usize, Trouble>,
+    ) {
+        if let (Ok(1..), Work::Receive { buffer, begin, stamp: None }) =
+            (outcome, &mut submission.work)
+            && self.left_to_go_on > 0
+            && self.dice.once_in(GOING_ON)
+            && let Ok(socket) = socket.try_clone()
+        {
+            self.left_to_go_on -= 1;
+            let next = vec![0; buffer.len()].into_boxed_slice();
+            let room = (std::mem::replace(buffer, next), *begin);
+            let brought = submission.brings(room);
+            self.done.push(Completion { submission: brought, outcome, goes_on: true });
+            self.parked.push(Parked { submission, socket, is_ready: false });
+            return;
+        }
+        self.finish(submission, outcome);
     }
 
     fn attempt<S: SystemCalls>(
@@ -96,7 +129,7 @@ impl Toy {
             let Parked { mut submission, socket, .. } = self.parked.swap_remove(ready);
             submission.at = calls.now();
             let outcome = self.attempt((&mut submission, &socket), calls);
-            self.finish(submission, outcome);
+            self.attempted((submission, &socket), outcome);
         }
     }
 }
@@ -116,7 +149,7 @@ impl<S: SystemCalls> Driver<S> for Toy {
                 Ok(socket) => self.parked.push(Parked { submission, socket, is_ready: false }),
                 Err(error) => self.finish(submission, Err(error.into())),
             },
-            outcome => self.finish(submission, outcome),
+            outcome => self.attempted((submission, socket), outcome),
         }
     }
 

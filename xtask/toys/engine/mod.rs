@@ -1,5 +1,5 @@
 //! The toy engine: operations complete late, in random order across lanes and in order within one, and some of them are
-//! interrupted or fall short. While it has an operation, it has its buffer, too.
+//! interrupted or fall short. While it has an operation, it has its buffer, too. Some that receive from a stream complete several times.
 //!
 //! It is no engine to measure with. It shows what one is that completes operations, and what flows have to put up with.
 
@@ -21,5 +21,6 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    completion::run((NAME, Toy::new()), worker, calls)
+    let toy = Toy::new(worker.terms.transport);
+    completion::run((NAME, toy), worker, calls)
 }
