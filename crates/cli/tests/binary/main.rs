@@ -22,6 +22,8 @@ mod daemon;
 mod datagrams;
 mod documents;
 mod find_rate;
+#[cfg(target_os = "linux")]
+mod forbidden;
 mod foreign;
 mod foreign_loads;
 mod found_there;
