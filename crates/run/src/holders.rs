@@ -139,7 +139,7 @@ impl Holders {
         promised: &[(FlowId, Promised)],
         settings: &Settings,
         kept: &Arc<T>,
-    ) {
+    ) -> Result<(), RunError> {
         for holder in self.all.iter() {
             let own = promised.iter().filter(|(flow, _)| holder.flows.contains(&flow.0));
             let own: Vec<_> = own.cloned().collect();
@@ -149,9 +149,10 @@ impl Holders {
                 holder.run(Box::new(move |holding| {
                     holding.open(own, &settings, readying);
                     drop(kept);
-                }));
+                }))?;
             }
         }
+        Ok(())
     }
 
     /// How the worker of these flows is told; once.
@@ -160,11 +161,14 @@ impl Holders {
         lock(&holder.commands).take()
     }
 
-    /// Has this done with the sockets of these flows.
-    pub fn run(&self, flows: &Range<u32>, job: impl FnOnce(&mut Holding) + Send + 'static) {
-        if let Some(holder) = self.all.iter().find(|holder| holder.flows == *flows) {
-            holder.run(Box::new(job));
-        }
+    /// Has this done with the sockets of these flows. An error where the thread could not be told: then it is not done.
+    pub fn run(
+        &self,
+        flows: &Range<u32>,
+        job: impl FnOnce(&mut Holding) + Send + 'static,
+    ) -> Result<(), RunError> {
+        let holder = self.all.iter().find(|holder| holder.flows == *flows);
+        holder.map_or(Ok(()), |holder| holder.run(Box::new(job)))
     }
 
     /// Closes all, unless somebody may still hand sockets over.
@@ -197,10 +201,13 @@ impl Holder {
         Ok(Self { flows, table, jobs, commands: Mutex::new(Some((remote, inbox))) })
     }
 
-    fn run(&self, job: Job) {
-        // It fails only where the thread has ended, which it does not before this value.
+    fn run(&self, job: Job) -> Result<(), RunError> {
+        let called = self.table.call();
+        called.map_err(RunError::system("cannot call the thread that holds connections"))?;
+        // Each call is followed by a job, and a job without a call would be taken for the next call's. It fails only where the thread
+        // has ended, which it does not before this value.
         let _ = self.jobs.send(job);
-        let _ = self.table.call();
+        Ok(())
     }
 
     fn ask<T: Send + 'static>(
@@ -208,7 +215,8 @@ impl Holder {
         of: impl Fn(FlowId, &Socket) -> Option<T> + Send + 'static,
     ) -> Receiver<Vec<T>> {
         let (answer, answered) = channel();
-        self.run(Box::new(move |holding| {
+        // Of one that cannot be called nothing is known: the answer does not come.
+        let _ = self.run(Box::new(move |holding| {
             let found = holding.sockets.iter().filter_map(|(flow, socket)| of(*flow, socket));
             let _ = answer.send(found.collect());
         }));
@@ -224,11 +232,48 @@ fn hold(inside: &Inside, count: usize, to_do: &Receiver<Job>) {
             Handed::Socket(number, socket) => holding.sockets.push((FlowId(number), socket)),
             Handed::Lost(_) => holding.lost += 1,
             Handed::Call => {
-                if let Ok(job) = to_do.try_recv() {
+                // It is on its way.
+                if let Ok(job) = to_do.recv() {
                     job(&mut holding);
                 }
             }
             Handed::Over => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_os::faults::{Call, Errno, Faults};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_cannot_be_called_is_told_and_does_nothing_late() {
+        let faults = Faults::new(Call::Send);
+        let failing = faults.clone();
+        let work = move || {
+            let flows = 0..1;
+            let waker = Waker::new().expect("a waker");
+            let holders = Holders::start(std::slice::from_ref(&flows), None, &waker)?;
+            let (tell, told) = channel();
+            let job = |word: &'static str| {
+                let tell = tell.clone();
+                move |_: &mut Holding| drop(tell.send(word))
+            };
+            failing.fail(1..=u64::MAX, Errno::NOBUFS);
+            let error = holders.run(&flows, job("first")).expect_err("there is no room");
+            assert!(error.to_string().contains("cannot call the thread"), "{error}");
+            failing.stop();
+            holders.run(&flows, job("second"))?;
+            holders.close();
+            drop(tell);
+            assert_eq!(told.iter().collect::<Vec<_>>(), ["second"]);
+            Ok::<_, RunError>(())
+        };
+        match faults.within(work).map_err(RunError::from).and_then(|done| done) {
+            Ok(()) => {}
+            Err(error) => println!("skipped, because {error}"),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::cmsg_space;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -18,6 +20,10 @@ use crate::{OsError, Socket, Waker};
 /// A few messages are on their way at once: the system counts the sockets of a user that are, and allows no more than a process may have
 /// open. No system gives less room than for some four messages.
 const SEND_BUFFER_BYTES: usize = 2 << 10;
+
+/// Where the system has no room for more on the way it is tried again after this time, so often. It tells nobody when there is room.
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+const PAUSES: u32 = 1_000;
 
 /// Standard input, output and error stay.
 const FIRST_CLOSED: RawFd = 3;
@@ -95,13 +101,35 @@ impl Link {
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(AT_ONCE))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.0, &[IoSlice::new(&numbers)], &mut control, SendFlags::NOSIGNAL)?;
-        Ok(())
+        let slices = [IoSlice::new(&numbers)];
+        self.send(|link| sendmsg(link, &slices, &mut control, SendFlags::NOSIGNAL))
     }
 
     pub fn call(&self) -> io::Result<()> {
-        rustix::net::send(&self.0, &[0], SendFlags::NOSIGNAL)?;
-        Ok(())
+        self.send(|link| rustix::net::send(link, &[0], SendFlags::NOSIGNAL))
+    }
+
+    /// Once the system has room: others take what is on its way to them, or give memory back.
+    fn send(&self, mut send: impl FnMut(&OwnedFd) -> rustix::io::Result<usize>) -> io::Result<()> {
+        let mut pauses = 0;
+        loop {
+            match send(&self.0) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) if pauses < PAUSES => {
+                    pauses += 1;
+                    // Over at once where the other end is gone, which the next try tells.
+                    let _ = poll(&mut [PollFd::new(&self.0, PollFlags::empty())], Some(&PAUSE));
+                }
+                Err(Errno::TOOMANYREFS) => {
+                    return Err(io::Error::other(
+                        "more sockets are on their way between threads than this process may have open (ETOOMANYREFS): raise the \
+                         limit of open files (ulimit -n) or ask for fewer connections",
+                    ));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// Adds what has come; nothing where nothing has, and it may not wait.
@@ -113,8 +141,8 @@ impl Link {
         let received = loop {
             let mut slices = [IoSliceMut::new(&mut numbers)];
             match recvmsg(&self.0, &mut slices, &mut control, RecvFlags::CMSG_CLOEXEC | how) {
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
                 Err(_) => return into.push_back(Handed::Over),
                 Ok(received) => break received.bytes,
             }

@@ -8,6 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::*;
+use crate::faults::{Call, Errno, Faults};
 use crate::readiness::{Interest, Poller};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -143,4 +144,42 @@ fn each_table_has_room_for_as_many_as_the_first() {
     drop(tables);
     let held: usize = (0..2).map(|_| told.recv_timeout(PATIENCE).expect("it ends")).sum();
     assert_eq!(held, 20);
+}
+
+#[test]
+fn a_socket_is_handed_over_once_the_system_has_room_and_else_it_is_told() {
+    let faults = Faults::new(Call::Send);
+    let failing = faults.clone();
+    let work = move || {
+        let (tell, told) = channel();
+        let table = Table::start("apart", Vec::new(), move |inside| {
+            loop {
+                let _ = tell.send(match inside.next() {
+                    Handed::Socket(number, _) => format!("socket {number}"),
+                    Handed::Call => "call".to_owned(),
+                    Handed::Lost(_) | Handed::Over => return,
+                });
+            }
+        })?;
+        let next = || told.recv_timeout(PATIENCE).expect("it tells");
+        for (number, errno) in (0..).zip([Errno::INTR, Errno::TOOMANYREFS, Errno::NOBUFS]) {
+            let (_far, near) = connected();
+            failing.fail(1..=3, errno);
+            table.give(number, near).expect("there is room at last");
+            assert_eq!(failing.stop(), 3);
+            assert_eq!(next(), format!("socket {number}"));
+            failing.fail(1..=3, errno);
+            table.call().expect("there is room at last");
+            assert_eq!((failing.stop(), next()), (3, "call".to_owned()));
+        }
+        let (_far, near) = connected();
+        failing.fail(1..=u64::MAX, Errno::TOOMANYREFS);
+        let error = table.give(9, near).expect_err("there is none").to_string();
+        assert!(error.contains("ulimit -n"), "{error}");
+        failing.stop();
+        Ok::<_, OsError>(())
+    };
+    if let Err(error) = faults.within(work).and_then(|done| done) {
+        println!("skipped, because {error}");
+    }
 }

@@ -184,7 +184,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                     holding.sockets = std::mem::take(&mut outcome.sockets);
                 }
                 tell(outcome);
-            });
+            })?;
         } else {
             let run = move || {
                 cpu.map_or(Ok(()), cpus::pin_thread)?;

@@ -161,7 +161,7 @@ impl GroupState {
                 FlowSocket::Held(HeldSocket { addresses: socket.addresses(), first: None })
             });
         }
-        holders.open(&promised, asked, kept);
+        holders.open(&promised, asked, kept)?;
         Ok(!promised.is_empty())
     }
 
