@@ -164,9 +164,7 @@ impl OsError {
                 Some("load its module (modprobe tcp_NAME) or choose one that is there")
             }
             Self::Refused { remedy, .. } => Some(remedy),
-            Self::Call { source, .. } | Self::Connect { source, .. } if is_out_of_files(source) => {
-                Some("raise the limit of open files (ulimit -n) or ask for fewer connections")
-            }
+            Self::Call { source, .. } | Self::Connect { source, .. } => files_remedy(source),
             _ => None,
         }
     }
@@ -174,6 +172,18 @@ impl OsError {
 
 fn is_out_of_files(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+fn files_remedy(error: &io::Error) -> Option<&'static str> {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => {
+            Some("raise the limit of open files (ulimit -n) or ask for fewer connections")
+        }
+        Some(libc::ENFILE) => Some(
+            "all programs together have as many files open as this system allows: end some, or raise fs.file-max",
+        ),
+        _ => None,
+    }
 }
 
 /// What connecting says when the range of ports is used up; the address itself is then the machine's own.
@@ -217,5 +227,21 @@ fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {
             Some("ports below 1024 need privileges: choose another with --port")
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_descriptors_and_a_system_without_files_have_a_remedy_each() {
+        let remedy = |errno| {
+            let source = io::Error::from_raw_os_error(errno);
+            OsError::Call { what: "open a socket", source }.remedy().unwrap_or_default()
+        };
+        assert!(remedy(libc::EMFILE).contains("ulimit -n"));
+        assert!(remedy(libc::ENFILE).contains("fs.file-max"));
+        assert_eq!(remedy(libc::ENOMEM), "");
     }
 }
