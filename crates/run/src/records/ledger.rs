@@ -78,6 +78,34 @@ impl Page {
         }
     }
 
+    /// A flow begins on a connection between these addresses.
+    fn begin(&mut self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
+        let Arrival { begun, attended, opened_fast, .. } = arrival;
+        opened_fast.into_iter().for_each(|is_taken| self.count_fast_open(is_taken));
+        let places = self.hosts.keep(addresses);
+        let at = begun.unwrap_or(Tick::NEVER);
+        let begun = Begun { places, at, is_left_out: false };
+        if let Some(before) = self.exchange(flow, begun) {
+            self.hosts.forget(before);
+        }
+        self.attended.extend(attended.map(|attended| (flow, attended)));
+    }
+
+    /// One that has begun came past the session's thread.
+    fn came(&mut self, flow: FlowId, ends: impl FnOnce() -> [Option<SocketAddr>; 2], since: Tick) {
+        let Some(newcomers) = &mut self.newcomers else { return };
+        let is_told = newcomers.add(Newcomer { flow, ends: ends(), since });
+        if let Some(begun) = self.begun.get_mut(&flow) {
+            begun.is_left_out = !is_told;
+        }
+    }
+
+    fn watch(&mut self, flow: FlowId) {
+        if self.watched.len() < FLOWS_WATCHED {
+            self.watched.push(Sender { flow, state: Look::Unasked, tcp: None });
+        }
+    }
+
     fn count_fast_open(&mut self, is_taken: bool) {
         self.connections.report.fast_open.get_or_insert_default().count(is_taken);
     }
@@ -124,21 +152,44 @@ impl Ledger {
 
     /// A flow begins on a connection between these addresses.
     pub fn begin(&self, flow: FlowId, addresses: [Option<SocketAddr>; 2], arrival: Arrival) {
-        let Arrival { begun, attended, opened_fast, .. } = arrival;
-        let mut page = lock(&self.0);
-        opened_fast.into_iter().for_each(|is_taken| page.count_fast_open(is_taken));
-        let places = page.hosts.keep(addresses);
-        let at = begun.unwrap_or(Tick::NEVER);
-        let begun = Begun { places, at, is_left_out: false };
-        if let Some(before) = page.exchange(flow, begun) {
-            page.hosts.forget(before);
-        }
-        page.attended.extend(attended.map(|attended| (flow, attended)));
+        lock(&self.0).begin(flow, addresses, arrival);
     }
 
-    /// Whether a connection was opened with what it says first, that was to be.
-    pub fn opened_fast(&self, is_taken: bool) {
-        lock(&self.0).count_fast_open(is_taken);
+    /// The same of one that follows another, and in one go whether what it sends is looked at and, where it `came` past the session's
+    /// thread, both of its ends and since when its data could begin.
+    pub fn begin_next(
+        &self,
+        (flow, addresses): (FlowId, [Option<SocketAddr>; 2]),
+        arrival: Arrival,
+        is_watched: bool,
+        came: Option<(impl FnOnce() -> [Option<SocketAddr>; 2], Tick)>,
+    ) {
+        let mut page = lock(&self.0);
+        page.begin(flow, addresses, arrival);
+        if let Some((ends, since)) = came {
+            page.came(flow, ends, since);
+        }
+        if is_watched {
+            page.watch(flow);
+        }
+    }
+
+    /// What is known of one that had begun while its connection was in the making, in one go: whether it was opened with what it says first,
+    /// where that was to be, and as above where and since when.
+    pub fn answered(
+        &self,
+        flow: FlowId,
+        opened_fast: Option<bool>,
+        came: Option<(impl FnOnce() -> [Option<SocketAddr>; 2], Tick)>,
+    ) {
+        if opened_fast.is_none() && came.is_none() {
+            return;
+        }
+        let mut page = lock(&self.0);
+        opened_fast.into_iter().for_each(|is_taken| page.count_fast_open(is_taken));
+        if let Some((ends, since)) = came {
+            page.came(flow, ends, since);
+        }
     }
 
     /// Connections were to be opened so, whether any was or not; `is_served`: whether this end's system gives what comes with a SYN to
@@ -153,16 +204,6 @@ impl Ledger {
         lock(&self.0).newcomers = Some(Newcomers::new(at_once, are_told));
     }
 
-    /// One has come past it, that follows another: it is on a connection between these addresses, and its data could begin then.
-    pub fn came(&self, flow: FlowId, ends: impl FnOnce() -> [Option<SocketAddr>; 2], since: Tick) {
-        let mut page = lock(&self.0);
-        let Page { newcomers: Some(newcomers), begun, .. } = &mut *page else { return };
-        let is_told = newcomers.add(Newcomer { flow, ends: ends(), since });
-        if let Some(begun) = begun.get_mut(&flow) {
-            begun.is_left_out = !is_told;
-        }
-    }
-
     /// What has come past it since the last time; so many rows were written since.
     pub fn take_newcomers(&self, written: u32) -> Option<Passed> {
         lock(&self.0).newcomers.as_mut().map(|newcomers| newcomers.take(written))
@@ -175,10 +216,7 @@ impl Ledger {
 
     /// What a flow sends at this end is looked at, if it is one of the first.
     pub fn watch(&self, flow: FlowId) {
-        let mut page = lock(&self.0);
-        if page.watched.len() < FLOWS_WATCHED {
-            page.watched.push(Sender { flow, state: Look::Unasked, tcp: None });
-        }
+        lock(&self.0).watch(flow);
     }
 
     /// Asks what the first flows that still send wait for. Whether there are any: then their workers are to look.

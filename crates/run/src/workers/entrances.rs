@@ -251,11 +251,10 @@ impl WayIn {
         if let Some(took_ns) = connect_ns {
             hall.connects.get_or_insert_default().record(took_ns);
         }
-        opened_fast.into_iter().for_each(|is_taken| hall.ledger.opened_fast(is_taken));
-        if hall.tells_newcomers {
-            let ends = || whole([None, Some(asking.server)], socket);
-            hall.ledger.came(asking.flow, ends, asking.connected.unwrap_or(asking.begun));
-        }
+        let ends = || whole([None, Some(asking.server)], socket);
+        let since = asking.connected.unwrap_or(asking.begun);
+        let came = hall.tells_newcomers.then_some((ends, since));
+        hall.ledger.answered(asking.flow, opened_fast, came);
     }
 }
 
@@ -291,20 +290,14 @@ impl Hall {
         comes: Comes,
     ) -> Option<&mut Entrance> {
         let entrance = self.open.iter_mut().min_by_key(|entrance| entrance.present())?;
-        self.ledger.begin(flow, ends, arrival);
+        let is_newcomer = self.tells_newcomers && matches!(comes, Comes::Untold(_));
+        let came = is_newcomer.then(|| (|| whole(ends, &socket), clock::now()));
+        self.ledger.begin_next((flow, ends), arrival, self.watches, came);
         let preface = match comes {
             Comes::Told => None,
             Comes::Unanswered(preface) => Some(preface),
-            Comes::Untold(preface) => {
-                if self.tells_newcomers {
-                    self.ledger.came(flow, || whole(ends, &socket), clock::now());
-                }
-                preface
-            }
+            Comes::Untold(preface) => preface,
         };
-        if self.watches {
-            self.ledger.watch(flow);
-        }
         entrance.present.fetch_add(1, Ordering::Relaxed);
         (entrance.take_in)(flow, socket, preface);
         entrance.remote.leave(Command::Admit);
