@@ -1,6 +1,9 @@
-//! Very many connections at the same time: how fast they are made, what each takes of memory, and whether all carry their requests.
+//! Very many connections at the same time: how fast they are made, what each takes of memory, and whether all carry their requests, one as
+//! fast as another.
 //!
 //! No comparison: the bounds are a rate and amounts of memory. Both ends are on one node of a lab, whose loopback has ports for all.
+
+mod sample;
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +18,7 @@ use pathscope_lab::topology::Topology;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::sample::Sample;
 use super::conditions::Conditions;
 use crate::console::say;
 use crate::ends::{End, now, pause};
@@ -34,6 +38,8 @@ const REQUEST_BYTES: u64 = 64;
 const MOST_OURS_BYTES: u64 = 600;
 /// So many are to be made in a second at the least.
 const LEAST_A_SECOND: f64 = 20_000.0;
+/// Jain's index over what connections carried a second, the lower one of both ways: each carries as many requests as any other.
+const LEAST_FAIRNESS: f64 = 0.99;
 /// What the document may take.
 const MOST_DOCUMENT_BYTES: u64 = 5_000_000;
 /// Sockets beside those of connections: the server's listener, and both ends of what is said.
@@ -68,6 +74,12 @@ pub struct Scale {
     kernel_bytes: u64,
     /// How long the document is.
     document_bytes: u64,
+    /// Bytes that came and were verified, of requests and of replies.
+    received_bytes: [u64; 2],
+    /// Jain's index over connections, the lower one of both ways; absent where there is none.
+    fairness: Option<f64>,
+    /// What the kernel says of the first ones.
+    sample: Sample,
     /// Whether all that the test checks is as it must be.
     passed: bool,
 }
@@ -141,6 +153,13 @@ impl Scale {
         let checks = document.pointer("/measurements/0/checks").and_then(Value::as_array);
         self.completed = completed.and_then(Value::as_u64).context("find who came to its end")?;
         let checks = checks.context("find checks in the run's document")?;
+        let way = |name: &str| &document["measurements"][0]["summary"]["goodput"][name];
+        let ways = ["up", "down"].map(way);
+        self.received_bytes = ways.map(|way| way["received_bytes"].as_u64().unwrap_or(0));
+        // Where one way has none, the other one says nothing of both.
+        let [up, down] = ways.map(|way| way["fairness"].as_f64());
+        self.fairness = up.zip(down).map(|(up, down)| up.min(down));
+        self.sample = Sample::of(&document);
         self.passed = !checks.is_empty() && checks.iter().all(|check| check["passed"] == true);
         Ok(())
     }
@@ -149,9 +168,25 @@ impl Scale {
         self.connections as f64 * 1e9 / self.ramp_ns.max(1) as f64
     }
 
+    /// From the first connection until this share of all was there, as it was looked.
+    fn ramp_to_ns(&self, share: f64) -> Option<u64> {
+        let wanted = self.connections as f64 * share;
+        self.ramp.iter().find(|(_, there)| *there as f64 >= wanted).map(|&(at_ns, _)| at_ns)
+    }
+
+    fn ramp_in_words(&self) -> String {
+        let part = |share| {
+            let at_ns = self.ramp_to_ns(share);
+            at_ns.map_or_else(|| "never".to_owned(), quantity::duration_ns)
+        };
+        format!("a quarter within {}, half within {}", part(0.25), part(0.5))
+    }
+
     fn is_within(&self) -> bool {
         self.passed
             && self.completed == self.connections
+            && self.received_bytes == [self.connections * REQUESTS * REQUEST_BYTES; 2]
+            && self.fairness.is_some_and(|fairness| fairness >= LEAST_FAIRNESS)
             && self.held_sockets >= 2 * self.connections
             && self.per_second() >= LEAST_A_SECOND
             && self.client_bytes.max(self.server_bytes) <= MOST_OURS_BYTES
@@ -159,22 +194,36 @@ impl Scale {
     }
 
     fn row(&self) -> String {
-        format!(
-            "held {} of both ends, completed {}, checks {}; made within {} ({:.0} a second), all over after {}; of each, client {} B, \
-             server {} B, kernel {} B for both ends; document {}: {} within {LEAST_A_SECOND:.0} a second, {MOST_OURS_BYTES} B, {}",
-            quantity::count(self.held_sockets),
-            quantity::count(self.completed),
-            if self.passed { "passed" } else { "failed" },
-            quantity::duration_ns(self.ramp_ns),
-            self.per_second(),
-            quantity::duration_ns(self.wall_ns),
-            self.client_bytes,
-            self.server_bytes,
-            self.kernel_bytes,
-            quantity::bytes(self.document_bytes),
-            if self.is_within() { "all" } else { "not all" },
-            quantity::bytes(MOST_DOCUMENT_BYTES),
-        )
+        let fairness = self.fairness.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.3}"));
+        let [made, over] = [self.ramp_ns, self.wall_ns].map(quantity::duration_ns);
+        let [requests, replies] = self.received_bytes.map(quantity::bytes);
+        [
+            format!(
+                "held {} of both ends, completed {}, checks {}; {requests} of requests and {replies} of replies verified; fairness {fairness}",
+                quantity::count(self.held_sockets),
+                quantity::count(self.completed),
+                if self.passed { "passed" } else { "failed" },
+            ),
+            format!(
+                "made within {made} ({:.0} a second; {}), all over after {over}",
+                self.per_second(),
+                self.ramp_in_words()
+            ),
+            format!(
+                "of each, client {} B, server {} B, kernel {} B for both ends; document {}",
+                self.client_bytes,
+                self.server_bytes,
+                self.kernel_bytes,
+                quantity::bytes(self.document_bytes),
+            ),
+            self.sample.in_words(),
+            format!(
+                "{} within {LEAST_A_SECOND:.0} a second, {MOST_OURS_BYTES} B, fairness {LEAST_FAIRNESS}, {}",
+                if self.is_within() { "all" } else { "not all" },
+                quantity::bytes(MOST_DOCUMENT_BYTES),
+            ),
+        ]
+        .join("\n")
     }
 }
 
@@ -282,6 +331,8 @@ mod tests {
             ramp_ns: 50_000_000_000,
             client_bytes: 600,
             document_bytes: 1,
+            received_bytes: [640_000_000; 2],
+            fairness: Some(0.99),
             passed: true,
             ..Scale::default()
         };
@@ -293,25 +344,40 @@ mod tests {
             Scale { server_bytes: 601, ..good.clone() },
             Scale { document_bytes: 5_000_001, ..good.clone() },
             Scale { passed: false, ..good.clone() },
+            Scale { fairness: Some(0.989), ..good.clone() },
+            Scale { fairness: None, ..good.clone() },
+            Scale { received_bytes: [640_000_000, 639_999_936], ..good.clone() },
         ] {
             assert!(!bad.is_within(), "{bad:?}");
         }
     }
 
     #[test]
+    fn a_ramp_has_parts() {
+        let ramp = vec![(0, 1), (100, 24), (200, 25), (300, 60), (400, 100)];
+        let scale = Scale { connections: 100, ramp, ..Scale::default() };
+        assert_eq!([0.25, 0.5, 1.0].map(|it| scale.ramp_to_ns(it)), [200, 300, 400].map(Some));
+        assert_eq!(Scale { connections: 101, ..scale }.ramp_to_ns(1.0), None);
+    }
+
+    #[test]
     fn the_document_says_who_came_to_its_end_and_what_was_checked() {
         let said = |checks: &str| {
             format!(
-                "{{\"measurements\": [{{\"summary\": {{\"goodput\": {{\"completed\": 7}}}}, \"checks\": [{checks}]}}]}}"
+                "{{\"measurements\": [{{\"summary\": {{\"goodput\": {{\"completed\": 7, \"up\": {{\"received_bytes\": 5, \"fairness\": 0.75}}, \
+                 \"down\": {{\"received_bytes\": 6, \"fairness\": 0.5}}}}}}, \"checks\": [{checks}]}}]}}"
             )
         };
         let read = |checks: &str| {
             let mut scale = Scale::default();
-            scale.read(&said(checks)).map(|()| (scale.completed, scale.passed)).ok()
+            scale.read(&said(checks)).map(|()| scale).ok()
         };
-        assert_eq!(read("{\"passed\": true}"), Some((7, true)));
-        assert_eq!(read("{\"passed\": true}, {\"passed\": null}"), Some((7, false)));
-        assert_eq!(read(""), Some((7, false)));
+        let passed = |checks: &str| read(checks).map(|scale| (scale.completed, scale.passed));
+        assert_eq!(passed("{\"passed\": true}"), Some((7, true)));
+        assert_eq!(passed("{\"passed\": true}, {\"passed\": null}"), Some((7, false)));
+        assert_eq!(passed(""), Some((7, false)));
+        let scale = read("").expect("it is read");
+        assert_eq!((scale.received_bytes, scale.fairness), ([5, 6], Some(0.5)));
         assert!(Scale::default().read("{}").is_err());
     }
 }
