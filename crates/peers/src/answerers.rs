@@ -23,12 +23,12 @@ const NAME_BYTES: usize = 36;
 const IPERF3: [&[u8]; 2] = [&[9], &[0xff]];
 
 impl Answerer {
-    /// The kind of peer by which such a server is spoken to, if there is one.
-    const fn peer(self) -> Option<&'static str> {
+    /// The kind of peer by which such a server is spoken to.
+    const fn peer(self) -> &'static str {
         match self {
-            Self::Echo => Some("lagscope"),
-            Self::CtsTraffic => Some("ctstraffic"),
-            Self::Iperf3 => None,
+            Self::Echo => "lagscope",
+            Self::CtsTraffic => "ctstraffic",
+            Self::Iperf3 => "iperf3",
         }
     }
 }
@@ -40,10 +40,7 @@ impl fmt::Display for Answerer {
             Self::CtsTraffic => "it names the connection as a ctsTraffic server does",
             Self::Iperf3 => "it answers as an iperf3 server does",
         })?;
-        match self.peer() {
-            Some(peer) => write!(formatter, "; --peer {peer} speaks to one"),
-            None => Ok(()),
-        }
+        write!(formatter, "; --peer {} speaks to one", self.peer())
     }
 }
 

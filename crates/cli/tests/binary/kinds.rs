@@ -1,5 +1,7 @@
 //! Which kind of server a client speaks to: named, found out, or met by mistake.
 
+use std::process::{Command, Stdio};
+
 use crate::common::{Running, pathscope, run};
 
 /// Kinds are asked at the ports that they have by themselves: each test has an address of loopback for itself.
@@ -8,6 +10,21 @@ fn serve(address: &str, words: &[&str]) -> Running {
     let mut server = Running::start(pathscope(&words));
     server.await_stderr("limits:");
     server
+}
+
+/// iperf3's own server at the port that it has by itself, where this machine has it.
+#[expect(clippy::print_stdout, reason = "a test that cannot run says why")]
+fn serve_by_iperf3(address: &str) -> Option<Running> {
+    let version = Command::new("iperf3").arg("--version").stdout(Stdio::null()).status();
+    if !version.is_ok_and(|status| status.success()) {
+        println!("skipped, because there is no iperf3 (cargo xtask check --only machine)");
+        return None;
+    }
+    let mut command = Command::new("iperf3");
+    command.args(["-s", "--forceflush", "-B", address]).stdin(Stdio::null());
+    let mut server = Running::start(command);
+    server.await_stdout("listening");
+    Some(server)
 }
 
 fn peer_of(document: &str) -> String {
@@ -77,4 +94,21 @@ fn a_native_client_names_what_it_meets() {
         let hint = format!("--peer {kind} speaks to one");
         assert!(ran.stderr.contains(&hint), "{}", ran.said());
     }
+}
+
+#[test]
+fn a_native_client_names_iperf3_s_server_and_its_peer_is_found() {
+    let Some(_server) = serve_by_iperf3("127.77.1.6") else { return };
+    let ran = run(&["latency", "127.77.1.6", "--port", "5201", "-n", "9"]).exits(3);
+    let ran = ran.complains(&["it answers as an iperf3 server does"]);
+    assert!(ran.stderr.contains("--peer iperf3 speaks to one"), "{}", ran.said());
+
+    let words = ["goodput", "127.77.1.6", "--peer", "auto", "--transfer", "1MiB", "-c", "2"];
+    let ran = run(&[&words[..], &["--json"]].concat()).exits(0);
+    assert_eq!(peer_of(&ran.stdout), "iperf3", "{}", ran.said());
+    for line in ["TCP port 5201, asked with a cookie of 37 bytes", "an iperf3 server answers"] {
+        assert!(ran.stderr.contains(line), "{line}: {}", ran.said());
+    }
+    let end = ran.document().measurements[0].client.goodput.clone().expect("it is goodput");
+    assert_eq!(end.sent_bytes, 2 << 20, "of each connection so much");
 }
