@@ -15,7 +15,7 @@ use pathscope_modes::assertion::Assertion;
 use pathscope_modes::commands::Commands;
 use pathscope_modes::condition::Condition;
 use pathscope_modes::repeats::RepeatArgs;
-use pathscope_peers::registry::{DEFAULT_PORT, PeerKind};
+use pathscope_peers::registry::{DEFAULT_PORT, PeerKind, Words};
 use pathscope_run::client::CONNECT_WITHIN;
 use pathscope_run::target::Family;
 use pathscope_views::Format;
@@ -71,7 +71,16 @@ impl FromStr for PeerChoice {
 
 /// The kinds of peers, as they are typed.
 fn kinds() -> String {
-    PeerKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+    in_words(PeerKind::ALL.iter())
+}
+
+/// Those of them whose clients a server serves: with nothing said of its clients, a kind is refused only where it has none of its own.
+fn served_kinds() -> String {
+    in_words(PeerKind::ALL.iter().filter(|kind| Words::default().of(**kind).is_ok()))
+}
+
+fn in_words<'kinds>(kinds: impl Iterator<Item = &'kinds PeerKind>) -> String {
+    kinds.map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The command lines of other tools that are understood, as help lists them.

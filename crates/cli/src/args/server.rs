@@ -8,7 +8,7 @@ use pathscope_core::quantity::{Bytes, Period};
 use pathscope_modes::command::JournalArgs;
 use pathscope_peers::registry::{DEFAULT_PORT, PeerKind, Words};
 
-use super::kinds;
+use super::served_kinds;
 use crate::daemon::DaemonArgs;
 use crate::labels::Label;
 use crate::verbosity::VerbosityArgs;
@@ -26,7 +26,7 @@ pub struct ServerArgs {
         long, value_name = "KIND", value_delimiter = ',', default_values_t = [PeerKind::OWN], hide_default_value = true,
         help = format!(
             "Which kinds of clients are served, separated by commas: {}; those of other programs come to ports of their own \
-             [default: {}]", kinds(), PeerKind::OWN
+             [default: {}]", served_kinds(), PeerKind::OWN
         )
     )]
     pub accept: Vec<PeerKind>,

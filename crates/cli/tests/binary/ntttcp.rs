@@ -193,6 +193,8 @@ fn what_is_not_done_is_refused_with_what_does_it() {
     let refused = run(&["ntttcp", "-r", "-M"]).exits(255);
     assert!(refused.stdout.contains("served by itself"), "{}", refused.said());
     run(&["server", "--accept", "ntttcp-no-sync"]).exits(2).complains(&["--accept ntttcp serves"]);
+    let help = run(&["server", "--help"]).exits(0).stdout;
+    assert!(help.contains("ntttcp") && !help.contains("ntttcp-no-sync"), "{help}");
     let words = ["goodput", "127.0.0.1", "--peer", "ntttcp", "--no-probe", "--transfer", "1MiB"];
     run(&words).exits(2).complains(&["--duration, and no --transfer"]);
 }
