@@ -15,12 +15,21 @@ use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::promised::Promised;
 use crate::threads::lock;
 
-/// A test has so long for its flows to come while another of its address waits.
-const TURN: Duration = Duration::from_secs(2);
+/// A test of which no flow has come for so long is ended where another of its address waits: who is silent costs others no more.
+const SILENCE: Duration = Duration::from_secs(2);
 
-/// What a test is told that took longer.
-const TOO_LONG: &str =
-    "its UDP flows did not come within 2 s, and another test of its address waits for its turn";
+/// What it has in all beside, for each of its flows. They come one after another, each once the one before was answered, so that many of
+/// them take as many round trips: this is more than one around the earth. Without an end of its own, who lets one flow come before each
+/// silence is over would keep others waiting for minutes.
+const EACH: Duration = Duration::from_millis(250);
+
+/// What a test is told that was silent.
+const SILENT: &str =
+    "none of its UDP flows came for 2 s, and another test of its address waits for its turn";
+
+/// What a test is told that took longer in all.
+const TOO_LONG: &str = "its UDP flows took longer to come than 2 s and 250 ms for each of them, and another test of its \
+                        address waits for its turn";
 
 /// Whose flows are awaited, and who is next, by addresses.
 #[derive(Debug, Default)]
@@ -38,7 +47,9 @@ struct Setup {
     missing: u32,
     /// Where the others are.
     came: Vec<SocketAddr>,
-    /// Since when it has its turn.
+    /// When it has had its turn for long enough, whatever comes.
+    until: Tick,
+    /// Since when nothing of it has come, from the begin of its turn on.
     since: Tick,
 }
 
@@ -53,7 +64,10 @@ impl Setups {
     ) -> bool {
         let queue = self.of.entry(address).or_default();
         let is_first = queue.is_empty();
-        queue.push_back(Setup { token, inbox, missing: flows, came: Vec::new(), since: now });
+        let mut setup =
+            Setup { token, inbox, missing: flows, came: Vec::new(), until: now, since: now };
+        setup.count_from(now);
+        queue.push_back(setup);
         is_first
     }
 
@@ -71,7 +85,7 @@ impl Setups {
 
     /// A datagram asks for a seat that came from there to here. Where there is one, it is told so, and its test hears of it, the first time. In
     /// this order: a client takes what comes first for the answer, and what a test sends must not be that.
-    pub fn join(&mut self, promised: Promised, tell: impl FnOnce()) {
+    pub fn join(&mut self, promised: Promised, tell: impl FnOnce(), now: Tick) {
         let remote = promised.remote;
         let queue = self.of.get_mut(&remote.ip());
         let Some(setup) = queue.and_then(VecDeque::front_mut) else { return };
@@ -84,6 +98,7 @@ impl Setups {
             return;
         }
         setup.missing -= 1;
+        setup.since = now;
         setup.came.push(remote);
         setup.inbox.post(SessionMessage::Called(promised));
     }
@@ -91,16 +106,17 @@ impl Setups {
     /// When a test has had its turn for so long that others are not to wait for it.
     pub fn next_deadline(&self) -> Option<Tick> {
         let crowded = self.of.values().filter(|queue| queue.len() > 1);
-        crowded.filter_map(|queue| Some(queue.front()?.since + TURN)).min()
+        crowded.filter_map(|queue| Some(queue.front()?.ends_at())).min()
     }
 
     /// Ends those that have.
     pub fn expire(&mut self, now: Tick) {
         for queue in self.of.values_mut().filter(|queue| queue.len() > 1) {
-            if queue.front().is_some_and(|first| now >= first.since + TURN)
+            if queue.front().is_some_and(|first| now >= first.ends_at())
                 && let Some(late) = queue.pop_front()
             {
-                late.inbox.post(SessionMessage::Stop(TOO_LONG));
+                let why = if now >= late.until { TOO_LONG } else { SILENT };
+                late.inbox.post(SessionMessage::Stop(why));
                 queue.iter_mut().take(1).for_each(|next| next.begin(now));
             }
         }
@@ -110,8 +126,19 @@ impl Setups {
 impl Setup {
     /// It has its turn.
     fn begin(&mut self, now: Tick) {
-        self.since = now;
+        self.count_from(now);
         self.inbox.post(SessionMessage::MayAttach);
+    }
+
+    /// What it has of time begins.
+    fn count_from(&mut self, now: Tick) {
+        self.since = now;
+        self.until = now + SILENCE + EACH.saturating_mul(self.missing);
+    }
+
+    /// When others need not wait for it any longer.
+    fn ends_at(&self) -> Tick {
+        self.until.min(self.since + SILENCE)
     }
 }
 
@@ -131,7 +158,7 @@ impl Sessions {
 
     /// A datagram flow calls that says nothing of its test. It is told where it has a place.
     pub fn take_call(&self, promised: Promised, tell: impl FnOnce()) {
-        lock(&self.state).setups.join(promised, tell);
+        lock(&self.state).setups.join(promised, tell, clock::now());
     }
 
     /// Ends tests that keep others of their address waiting, and says when to look again.
@@ -166,6 +193,16 @@ mod tests {
         (setups.enter(ip, Token([name; 16]), (inbox, flows), at(ms)), reader)
     }
 
+    /// A datagram comes from this port; whether it is told so.
+    fn comes(setups: &mut Setups, port: u16, ms: u64) -> bool {
+        let (local, mut remote) = (address(LOCAL), address("192.0.2.1:1"));
+        remote.set_port(port);
+        let mut is_told = false;
+        let promised = Promised { local, remote, beside: Beside::default() };
+        setups.join(promised, || is_told = true, at(ms));
+        is_told
+    }
+
     fn heard(reader: &InboxReader) -> Vec<String> {
         let word = |message| match message {
             SessionMessage::Called(promised) => promised.remote.port().to_string(),
@@ -185,11 +222,15 @@ mod tests {
         let answers = |setups: &mut Setups, from: &str, session: &InboxReader| {
             let mut is_told = false;
             let (local, remote) = (address(LOCAL), address(from));
-            setups.join(Promised { local, remote, beside: Beside::default() }, || {
-                is_told = true;
-                let heard = heard(session);
-                assert!(heard.is_empty(), "it is told before its test hears of it: {heard:?}");
-            });
+            setups.join(
+                Promised { local, remote, beside: Beside::default() },
+                || {
+                    is_told = true;
+                    let heard = heard(session);
+                    assert!(heard.is_empty(), "it is told before its test hears of it: {heard:?}");
+                },
+                at(2),
+            );
             is_told
         };
         let mut told = Vec::new();
@@ -232,5 +273,43 @@ mod tests {
         // One that leaves before its turn takes it from nobody.
         setups.leave(address("192.0.2.1:1").ip(), Token([3; 16]), at(61_999));
         assert!(setups.next_deadline().is_none() && heard(&next).is_empty());
+    }
+
+    #[test]
+    fn who_has_many_flows_and_a_long_way_has_time_for_each_and_not_for_ever() {
+        // A round trip for each of 128: 128 flows of 30 ms take 3.84 s.
+        let mut setups = Setups::default();
+        let (_, far) = enter(&mut setups, 1, 128, 0);
+        let (_, next) = enter(&mut setups, 2, 1, 0);
+        for flow in 1..=128 {
+            setups.expire(at(u64::from(flow) * 30));
+            assert!(comes(&mut setups, flow, u64::from(flow) * 30), "flow {flow}");
+        }
+        assert_eq!(
+            (heard(&far).len(), heard(&next).len()),
+            (128, 0),
+            "all came, and none was stopped"
+        );
+        setups.leave(address("192.0.2.1:1").ip(), Token([1; 16]), at(3_841));
+        assert_eq!(heard(&next), ["turn"]);
+
+        // Who lets one come before each silence is over: 2 s and 250 ms for each of its eight, as it is no faster.
+        let mut setups = Setups::default();
+        let (_, slow) = enter(&mut setups, 1, 8, 0);
+        let (_, next) = enter(&mut setups, 2, 1, 0);
+        for (flow, ms) in [(1, 1_900), (2, 3_800)] {
+            setups.expire(at(ms));
+            assert!(comes(&mut setups, flow, ms), "flow {flow}");
+        }
+        assert_eq!(setups.next_deadline(), Some(at(4_000)));
+        assert_eq!(
+            (heard(&slow), heard(&next)),
+            (vec!["1".to_owned(), "2".to_owned()], Vec::new())
+        );
+        setups.expire(at(4_000));
+        assert_eq!(
+            (heard(&slow), heard(&next)),
+            (vec!["stop".to_owned()], vec!["turn".to_owned()])
+        );
     }
 }
