@@ -4,6 +4,8 @@ mod callers;
 mod common;
 mod ctstraffic_streams;
 mod iperf3;
+mod iperf3_by_hand;
+mod iperf3_company;
 mod lagscope;
 mod loads;
 mod mla;
