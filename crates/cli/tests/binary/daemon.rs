@@ -10,11 +10,11 @@ use pathscope_modes::document::{Document, OutcomeState};
 use crate::common::{Server, run};
 
 /// A process in the background that this test started. Killed when dropped.
-struct InBackground(u32);
+pub struct InBackground(u32);
 
 impl InBackground {
     /// The one that was told of: `runs in the background as process N; log: FILE`.
-    fn told(said: &str) -> Self {
+    pub fn told(said: &str) -> Self {
         let number = said.split("as process ").nth(1).and_then(|rest| rest.split(';').next());
         Self(number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}")))
     }
@@ -32,7 +32,7 @@ impl InBackground {
 
     /// Until it has ended, be it that nobody has asked how. Not for ever. Its first thread may be gone before
     /// the others are, which hold its sockets.
-    fn await_end(&self) {
+    pub fn await_end(&self) {
         const THREADS: usize = 17;
         let is_gone = |fields: Vec<String>| fields[0] == "Z" && fields[THREADS] == "1";
         wait_until("it ends", || self.stat().is_none_or(is_gone));

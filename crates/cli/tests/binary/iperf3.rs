@@ -1,6 +1,7 @@
 //! The binary at both ends of iperf3's wire. Not what tests count, which `run` tests with the original, nor what programs find in its JSON
 //! (`iperf3_members`).
 
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use pathscope_os::sockets;
 
 use super::common::{Server, run};
+use super::daemon::InBackground;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -105,7 +107,7 @@ fn as_many_streams_are_made_as_a_server_takes() {
 #[test]
 fn a_server_of_one_test_ends_where_nobody_comes() {
     // The default port of an address that no other test has.
-    let words = ["iperf3", "-s", "-1", "--idle-timeout", "1", "-B", "127.77.21.2"];
+    let words = ["iperf3", "-s", "-1", "--idle-timeout", "1", "-B", "127.77.21.4"];
     let ran = run(&words).exits(0);
     assert!(ran.stdout.contains("Server listening on 5201"), "{}", ran.said());
     assert_eq!(ran.stderr, "", "{}", ran.said());
@@ -113,6 +115,30 @@ fn a_server_of_one_test_ends_where_nobody_comes() {
     ran.complains(&["no client was here for 20 ms (--exit-after-idle): ending"]);
     let ran = run(&["server", "--port", "0", "--exit-after-idle", "1ms"]).exits(2);
     ran.complains(&["--exit-after-idle 1 ms is out of range: 10 ms or more"]);
+}
+
+#[test]
+fn a_server_in_the_background_serves_one_test_by_blocks_and_leaves_what_it_showed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("server.log");
+    let log_file = log.to_str().expect("plain");
+    // The default port of an address that no other test has.
+    let to = "127.77.21.3";
+    let words = ["iperf3", "-s", "-D", "--one-off", "-B", to, "--logfile", log_file];
+    let ran = run(&words).exits(0);
+    assert_eq!(ran.stdout, "", "{}", ran.said());
+    let server = InBackground::told(&ran.stderr);
+    let words = ["iperf3", "-c", to, "-k", "8", "-l", "100K", "-P", "2", "-J"];
+    let ran = run(&words).exits(0);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).expect("it is JSON");
+    for sum in ["sum_sent", "sum_received"] {
+        assert_eq!(document["end"][sum]["bytes"], 8 * 100 * 1_024, "{sum}: {}", ran.said());
+    }
+    server.await_end();
+    let shown = fs::read_to_string(&log).expect("a log");
+    assert_eq!(shown.matches("Server listening on 5201").count(), 1, "{shown}");
+    assert_eq!(shown.matches("Accepted connection from ").count(), 1, "{shown}");
+    assert_eq!(shown.matches("receiver").count(), 3, "two streams and their sum: {shown}");
 }
 
 #[test]
