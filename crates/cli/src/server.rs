@@ -249,6 +249,9 @@ fn limits(args: &ServerArgs) -> Limits {
         sessions: number(args.limit_sessions, usual.sessions),
         sessions_per_address: number(args.limit_sessions_per_address, usual.sessions_per_address),
         connections: number(args.limit_connections, usual.connections),
+        datagram_rate_bps: args
+            .limit_datagram_rate
+            .map_or(usual.datagram_rate_bps, |limit| (limit.0 > 0).then_some(limit)),
         duration_ns: args
             .limit_duration
             .map_or(usual.duration_ns, |limit| (limit.0 > 0).then_some(limit)),

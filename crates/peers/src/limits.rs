@@ -1,7 +1,8 @@
 //! What a server grants to strangers: how many sessions, how long, how many connections. Each refusal
 //! names the limit and the option that lifts it.
 //!
-//! Bytes and rate are unlimited. Limits on them would be enforced while a test runs, not here.
+//! Bytes and rate are unlimited, but for what a server sends over UDP to who has no words for going on to ask for it. Limits on what
+//! comes would be enforced while a test runs, not here.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::net::IpAddr;
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
-use pathscope_core::quantity::{Bytes, Period, count, counted};
+use pathscope_core::quantity::{BitRate, Bytes, Period, count, counted};
 use pathscope_modes::conventions::Framing;
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::Mode;
@@ -30,6 +31,10 @@ pub use quota::{Bounds, Excess, Quota};
 /// What messages, plans and tables of all sessions may take together by default: with the program itself, connections that
 /// have not said what they are for and what an allocator loses between blocks, a server stays below 1 GiB.
 const MEMORY: Bytes = Bytes(768 << 20);
+
+/// What one test may have sent over UDP to who need not go on asking for it, by default: as much as most links of one machine carry. Their
+/// streams give way to nobody, and go on for as long as a test may last, whatever becomes of those who asked.
+const DATAGRAM_RATE: BitRate = BitRate(1_000_000_000);
 
 /// A server's limits; absent: none. Told to each client in the welcome.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -60,6 +65,10 @@ pub struct Limits {
     /// Of those, of all sessions from one address.
     #[serde(default)]
     pub threads_per_address: Option<u64>,
+    /// What one test may have it send over UDP in all, of kinds whose clients say nothing while they receive. Told to no client of
+    /// ours: that goes on asking.
+    #[serde(skip)]
+    pub datagram_rate_bps: Option<BitRate>,
     /// What it does not do for those who ask.
     #[serde(default)]
     pub withheld: Withheld,
@@ -155,6 +164,7 @@ impl Default for Limits {
             // They follow from its processors.
             threads: None,
             threads_per_address: None,
+            datagram_rate_bps: Some(DATAGRAM_RATE),
             withheld: Withheld::ALL,
         }
     }
@@ -173,11 +183,12 @@ impl Limits {
         memory_bytes_per_address: None,
         threads: None,
         threads_per_address: None,
+        datagram_rate_bps: None,
         withheld: Withheld::NONE,
     };
 
     /// The same for somebody who calls from there: nothing is withheld from who is on this machine already, threads of such
-    /// callers are not counted, and what they have together of the memory is nobody's share.
+    /// callers are not counted, what they have together of the memory is nobody's share, and what is sent to them leaves it by no link.
     #[must_use]
     pub fn for_caller(self, from: IpAddr) -> Self {
         if !from.to_canonical().is_loopback() {
@@ -188,6 +199,7 @@ impl Limits {
             memory_bytes_per_address: None,
             threads: None,
             threads_per_address: None,
+            datagram_rate_bps: None,
             ..self
         }
     }
@@ -289,6 +301,21 @@ impl Limits {
         }
     }
 
+    /// Whether it sends so much over UDP in all for one test of who need not go on asking for it; absent: as fast as it can.
+    pub fn check_datagram_rate(&self, wanted: Option<BitRate>) -> Result<(), Refusal> {
+        let Some(most) = self.datagram_rate_bps.filter(|most| wanted.is_none_or(|it| it > *most))
+        else {
+            return Ok(());
+        };
+        let how =
+            wanted.map_or_else(|| "as fast as it can".to_owned(), |all| format!("at {all} in all"));
+        let sentence = format!(
+            "to send datagrams {how} is more than its limit of {most} for a test of a client on another machine"
+        );
+        let hint = "ask for a lower rate, or start the server with a higher --limit-datagram-rate";
+        Err(Refusal::new("rate", sentence).with_hint(hint))
+    }
+
     fn check_duration(&self, duration: Period) -> Result<(), Refusal> {
         match self.duration_ns {
             Some(most) if duration > most => Err(Refusal::new(
@@ -316,7 +343,8 @@ impl fmt::Display for Limits {
              (--limit-duration), {} connections a session (--limit-connections), {} descriptors a session \
              (--limit-descriptors), {} from one address (--limit-descriptors-per-address), {} of memory for all \
              (--limit-memory), {} from one address (--limit-memory-per-address), {} threads for other machines \
-             (--limit-threads), {} from one address (--limit-threads-per-address); {}; bytes and rate unlimited",
+             (--limit-threads), {} from one address (--limit-threads-per-address), {} of datagrams for a \
+             test of another machine whose client cannot go on asking for them (--limit-datagram-rate); {}; bytes and rate unlimited but for those",
             number(self.sessions),
             number(self.sessions_per_address),
             duration,
@@ -327,6 +355,7 @@ impl fmt::Display for Limits {
             bytes(self.memory_bytes_per_address),
             large(self.threads),
             large(self.threads_per_address),
+            self.datagram_rate_bps.map_or_else(|| "unlimited".to_owned(), |most| most.to_string()),
             self.withheld,
         )
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pathscope_core::network::Network;
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_modes::command::JournalArgs;
 use pathscope_peers::registry::{DEFAULT_PORT, PeerKind, Words};
 
@@ -65,6 +65,10 @@ pub struct ServerArgs {
     /// The same of all clients from one address (IPv6: from one /64); 0: any number [default: half of --limit-threads]
     #[arg(long, value_name = "N")]
     pub limit_threads_per_address: Option<u64>,
+    /// What it sends over UDP for one test of a client on another machine whose program does not go on asking for it (iperf3), of all its
+    /// streams together; 0: any rate [default: 1Gbit]
+    #[arg(long, value_name = "RATE")]
+    pub limit_datagram_rate: Option<BitRate>,
     /// Data connections to serve, of all clients together; then later ones are refused, and the server
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

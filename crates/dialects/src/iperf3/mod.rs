@@ -42,6 +42,10 @@ const SPELLINGS: Spellings = &[
         "give another with --cport, for several streams the first of as many in a row that are free",
     ),
     ("('pathscope server', or the program that --peer names)", "('iperf3 -s')"),
+    (
+        "start the server with a higher --limit-datagram-rate",
+        "have it served by 'pathscope server --accept iperf3', which has --limit-datagram-rate",
+    ),
     ("--connections", "-P"),
     ("--congestion", "-C"),
     ("--duration", "-t"),

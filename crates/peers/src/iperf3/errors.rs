@@ -69,6 +69,7 @@ impl Declined {
         let number = match refusal.code.as_str() {
             "duration" => Some(LONGEST),
             "connections" => Some(STREAMS),
+            "rate" => Some(RATE),
             "threads" | "memory" | "descriptors" => None,
             _ => Some(UNIMPLEMENTED),
         };

@@ -257,3 +257,8 @@ pub(super) fn granted(
     settings.limits.withheld.check(&test, &settings.congestion_controls).map_err(Declined::of)?;
     Ok(test)
 }
+    if parameters.carrier == Carrier::Udp && pattern.sends(Role::Server) {
+        // Nothing is said while data flow: who has asked once gets them until it ends the test, or its connection does.
+        let all = rate.map(|rate| BitRate(rate.0.saturating_mul(connections.into())));
+        settings.limits.check_datagram_rate(all).map_err(Declined::of)?;
+    }

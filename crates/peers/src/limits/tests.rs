@@ -25,9 +25,10 @@ fn the_defaults_are_told_with_their_options() {
          descriptors a session (--limit-descriptors), unlimited from one address \
          (--limit-descriptors-per-address), 768 MiB of memory for all (--limit-memory), 384 MiB from one \
          address (--limit-memory-per-address), unlimited threads for other machines (--limit-threads), \
-         unlimited from one address (--limit-threads-per-address); spinning for loopback alone (--allow-spin), pinning for \
+         unlimited from one address (--limit-threads-per-address), 1.000 Gbit/s of datagrams for a test of another machine \
+         whose client cannot go on asking for them (--limit-datagram-rate); spinning for loopback alone (--allow-spin), pinning for \
          loopback alone (--allow-pinning), any congestion control for loopback alone \
-         (--allow-congestion); bytes and rate unlimited"
+         (--allow-congestion); bytes and rate unlimited but for those"
     );
     assert!(Limits::NONE.to_string().starts_with("unlimited sessions"));
 }
@@ -50,6 +51,28 @@ fn a_refusal_names_limit_and_option() {
         sentence.contains("10 s is longer") && sentence.contains("--limit-duration"),
         "{sentence}"
     );
+}
+
+#[test]
+fn what_is_sent_unasked_is_capped_for_other_machines_alone() {
+    let limits = Limits::default();
+    let rate = |bits| Some(BitRate(bits));
+    assert_eq!(limits.check_datagram_rate(rate(1_000_000_000)), Ok(()));
+    for (wanted, told) in [
+        (rate(1_200_000_000), "at 1.200 Gbit/s in all"),
+        (None, "datagrams as fast as it can is more"),
+    ] {
+        let refusal = limits.check_datagram_rate(wanted).expect_err("it is beyond");
+        assert_eq!(refusal.code, "rate");
+        let sentence = refusal.to_string();
+        for words in [told, "its limit of 1.000 Gbit/s for a test", "--limit-datagram-rate"] {
+            assert!(sentence.contains(words), "{words}: {sentence}");
+        }
+    }
+    for here in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+        assert_eq!(limits.for_caller(address(here)).check_datagram_rate(None), Ok(()), "{here}");
+    }
+    assert_eq!(limits.for_caller(address("192.0.2.1")), limits);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is said byte by byte, beside what real ends say: as reference/iperf3 and programs of it have it.
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::Bytes;
+use pathscope_core::quantity::{BitRate, Bytes};
 use pathscope_core::record::FlowFacts;
 use pathscope_flow::{GroupId, Input, Phase, Totals};
 use pathscope_modes::load::{GoodputReport, period_of_whole_blocks};
@@ -252,9 +252,18 @@ fn what_was_sent_in_a_warm_up_is_not_told_so_that_the_rest_is_settled() {
 fn what_cannot_be_granted_is_declined_by_its_number() {
     let short = Limits { duration_ns: Some(Period::from_secs(5)), ..Limits::NONE };
     let few = Limits { connections: Some(1), ..Limits::NONE };
+    let slow = Limits { datagram_rate_bps: Some(BitRate(1_000_000)), ..Limits::NONE };
     for (limits, said, number, told) in [
         (short, FORWARD, 37, "10 s is longer than its limit of 5 s"),
         (few, REVERSE, 6, "more than its limit of 1 a session"),
+        // Of all streams that it would send on together; no rate is the highest there is.
+        (
+            slow,
+            r#"{"udp":true,"reverse":true,"time":9,"parallel":3,"bandwidth":400000}"#,
+            27,
+            "1.200 Mbit/s in all",
+        ),
+        (slow, r#"{"udp":true,"bidirectional":true,"time":9}"#, 27, "as fast as it can is more"),
         (Limits::NONE, r#"{"parallel":129}"#, 6, "'parallel' is out of range: 1 to 128"),
         (Limits::NONE, r#"{"sctp":true}"#, 18, "no SCTP"),
         (Limits::NONE, "[]", 114, "cannot be read"),
@@ -266,6 +275,21 @@ fn what_cannot_be_granted_is_declined_by_its_number() {
         assert_eq!(words[0], format!("fe 00 00 00 {number:02x} 00 00 00 00"), "{said}");
         assert!(words[1].contains(told), "{said}: {}", words[1]);
         assert_eq!(words.len(), 2);
+    }
+}
+
+#[test]
+fn what_its_client_sends_and_what_gives_way_to_others_has_no_cap() {
+    let limits = Limits { datagram_rate_bps: Some(BitRate(1_000_000)), ..Limits::NONE };
+    for said in [
+        r#"{"udp":true,"time":9,"bandwidth":9000000}"#,
+        r#"{"udp":true,"reverse":true,"time":9,"parallel":2,"bandwidth":500000}"#,
+        r#"{"tcp":true,"reverse":true,"time":9}"#,
+    ] {
+        let mut server = server(limits);
+        asked(&mut server);
+        server.input(Input::Received(&document(said.as_bytes())), NOW);
+        assert!(matches!(server.output(), Some(Output::Prepare { .. })), "{said}");
     }
 }
 
@@ -299,7 +323,7 @@ fn a_test_that_its_client_ends_lasts_as_long_as_any_may() {
 fn what_is_typed_is_what_a_server_of_ours_understands() {
     let mut test = load(Pattern::Pull, 3);
     if let Plan::Goodput(plan) = &mut test.plan {
-        plan.rate_bps = Some(pathscope_core::quantity::BitRate(5_000_000));
+        plan.rate_bps = Some(BitRate(5_000_000));
         plan.sockets.send_buffer_bytes = Some(Bytes(1 << 20));
         plan.sockets.receive_buffer_bytes = Some(Bytes(1 << 20));
         plan.sockets.dscp = Some(46);
