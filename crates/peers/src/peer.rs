@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
-use pathscope_core::record::{Host, Tells};
+use pathscope_core::record::{Host, Substitution, Tells};
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 
@@ -166,6 +166,11 @@ pub trait Peer {
     /// What a person at a server is told of such a client, where the test that stands for what it does states more than is known of it.
     fn served_as(_test: &Test) -> Option<String> {
         None
+    }
+
+    /// What of such a test runs otherwise at a server than its client asked for, because of where it listens; a person there is told.
+    fn substituted(_test: &Test) -> Vec<Substitution> {
+        Vec::new()
     }
 
     /// What a client is told that began like this and gets no session. All there is to say: it is to close. Nothing

@@ -50,7 +50,7 @@ pub use words::Iperf3Words;
 use pathscope_core::Tick;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::id::Token;
-use pathscope_core::record::Tells;
+use pathscope_core::record::{Substitution, Tells};
 use pathscope_flow::Transport;
 use pathscope_modes::conventions::sequenced::{Layout, Width};
 use pathscope_modes::conventions::{Conventions, Framing, StreamEnd};
@@ -163,6 +163,10 @@ impl Peer for Iperf3 {
 
     fn server(settings: ServerSettings, _: Cookie, entropy: [u8; 16], now: Tick) -> Server {
         Server::new(settings, Token(entropy), now)
+    }
+
+    fn substituted(test: &Test) -> Vec<Substitution> {
+        plans::substituted(test)
     }
 
     fn refused(_: Cookie, _: &Refusal) -> Vec<u8> {

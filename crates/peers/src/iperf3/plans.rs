@@ -160,6 +160,21 @@ pub(super) fn said(test: &Test, version: &str) -> Parameters {
     }
 }
 
+/// What a server that listens for all has done to a test's connections once they are there, and a server of one test before: of what a
+/// client can ask for, the window alone is other then. `-N` holds from then on, and of `-M` each end keeps what its client offers.
+pub(super) fn substituted(test: &Test) -> Vec<Substitution> {
+    let Plan::Goodput(plan) = &test.plan else { return Vec::new() };
+    let window = plan.sockets.receive_buffer_bytes.map(|window| Substitution {
+        what: "window".to_owned(),
+        asked: window.to_string(),
+        ran: "so much once the connection is there".to_owned(),
+        why: "the port is that of all clients, and has the system's buffers while connections are made: a window beyond what the system \
+              scales to by itself stays as it is"
+            .to_owned(),
+    });
+    window.into_iter().collect()
+}
+
 /// How long a test lasts at the most that its client ends.
 pub(super) fn longest(settings: &ServerSettings) -> Period {
     settings.limits.duration_ns.unwrap_or(Period::from_secs(TIME_MOST))
@@ -254,11 +269,11 @@ pub(super) fn granted(
     let test = Test::new(plan, None, REPORT_EVERY);
     let framing = <Iperf3 as Peer>::CONVENTIONS.framing;
     settings.limits.check_of(&test, framing).map_err(Declined::of)?;
-    settings.limits.withheld.check(&test, &settings.congestion_controls).map_err(Declined::of)?;
-    Ok(test)
-}
     if parameters.carrier == Carrier::Udp && pattern.sends(Role::Server) {
         // Nothing is said while data flow: who has asked once gets them until it ends the test, or its connection does.
         let all = rate.map(|rate| BitRate(rate.0.saturating_mul(connections.into())));
         settings.limits.check_datagram_rate(all).map_err(Declined::of)?;
     }
+    settings.limits.withheld.check(&test, &settings.congestion_controls).map_err(Declined::of)?;
+    Ok(test)
+}

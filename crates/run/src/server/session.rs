@@ -83,6 +83,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             known_by: P::KNOWN_BY,
             setup: None,
             served_as: P::served_as,
+            substituted: P::substituted,
             tested: None,
             expected: None,
             needs: Needs::default(),
@@ -171,6 +172,8 @@ struct ServerEnd<'server> {
     setup: Option<Token>,
     /// What a person at the server is told of such a client instead of its test.
     served_as: fn(&Test) -> Option<String>,
+    /// What of it runs otherwise than such a client asked for.
+    substituted: fn(&Test) -> Vec<Substitution>,
     /// What is tested, where nobody but this end says how its connections ended.
     tested: Option<Plan>,
     /// What the sockets present that are awaited.
@@ -291,6 +294,10 @@ impl End for ServerEnd<'_> {
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let told = (self.served_as)(test).unwrap_or_else(|| test.plan.subtitle());
         self.log.on_stranger(self.admission.from, &told);
+        for Substitution { what, asked, ran, why } in (self.substituted)(test) {
+            let line = format!("{what}: {asked} asked for, {ran}: {why}");
+            self.log.on_stranger(self.admission.from, &line);
+        }
         self.tested = (self.known_by != KnownBy::Seat).then(|| test.plan.clone());
         Ok(())
     }

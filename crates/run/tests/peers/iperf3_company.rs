@@ -145,3 +145,23 @@ fn one_port_serves_its_clients_and_ours_at_once() {
         });
     });
 }
+
+#[test]
+fn what_a_shared_port_cannot_do_of_what_a_client_asks_for_is_told_there() {
+    if hosts().is_empty() {
+        return;
+    }
+    let ((), lines) = common::served_at("127.0.0.1", KIND, Settings::default(), |port| {
+        for words in [&["-w", "256K"][..], &["-N"], &["-M", "1000"], &["-u", "-w", "256K"]] {
+            let end = client("127.0.0.1", port, &[words, &["-n", "64K"]].concat());
+            assert!(of(&end, "sum_received", "bytes") > 0, "{words:?}: {end}");
+        }
+    });
+    // Whether a client's data come at once is set on any connection, as its segments are by what it offers; and no datagram needs a window.
+    let told: Vec<_> = lines.iter().filter(|line| line.contains(" asked for, ")).collect();
+    let [window] = &told[..] else { panic!("{lines:?}") };
+    for words in ["window: 256 KiB asked for, so much once the connection is there", "that of all"]
+    {
+        assert!(window.contains(words), "{words}: {window}");
+    }
+}
