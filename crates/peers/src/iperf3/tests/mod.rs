@@ -1,6 +1,7 @@
 //! Both dialogues, against each other and against what strangers say, in time that is counted and never waited for.
 
 mod pair;
+mod recorded;
 mod strangers;
 mod transcripts;
 
