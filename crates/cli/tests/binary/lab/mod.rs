@@ -28,6 +28,7 @@ mod multipath_truth;
 mod portfolio;
 mod ports;
 mod presence;
+mod rates;
 mod retransmits;
 mod scale;
 mod second_interface;
