@@ -82,7 +82,7 @@ impl NumberedPings {
 impl Framing {
     /// Whether datagrams say their places in what they are of.
     pub const fn is_numbered(self) -> bool {
-        !matches!(self, Self::Frames)
+        !matches!(self, Self::Frames | Self::Unnumbered)
     }
 }
 
@@ -98,6 +98,9 @@ pub enum Framing {
     Frames,
     /// As iperf3 does it, in a test of datagram goodput: numbered, stamped, and of what nobody says.
     Sequenced(sequenced::Layout),
+    /// As ntttcp does it, in a test of datagram goodput that this end sends: of nothing but a filler, so that nobody can tell what was
+    /// lost. None comes so to an end of ours.
+    Unnumbered,
 }
 
 /// By what it is known where a stream ends.

@@ -109,15 +109,17 @@ impl Sends for Sender {
         let (stride, position) = (schedule.size as usize, self.next * schedule.size);
         let datagrams = image.stretch(self.key, position, len as usize, stride);
         let numbered = (self.next..).zip(datagrams.chunks_mut(stride));
-        if let Framing::Sequenced(layout) = *framing {
-            numbered.for_each(|(sequence, datagram)| {
+        match *framing {
+            Framing::Unnumbered => {}
+            Framing::Sequenced(layout) => numbered.for_each(|(sequence, datagram)| {
                 layout.write(sequenced::Header { sequence, sent: now }, datagram);
-            });
-        } else {
-            numbered.for_each(|(sequence, datagram)| {
-                let header = Header { sequence, sent: now, length: datagram.len() as u32 };
-                header.write(self.identity, datagram);
-            });
+            }),
+            Framing::Own | Framing::Bare | Framing::Frames => {
+                numbered.for_each(|(sequence, datagram)| {
+                    let header = Header { sequence, sent: now, length: datagram.len() as u32 };
+                    header.write(self.identity, datagram);
+                });
+            }
         }
         batch.lend(datagrams);
     }

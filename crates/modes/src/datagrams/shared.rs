@@ -78,7 +78,7 @@ impl DatagramShared {
     /// The same with a peer that lays datagrams out so.
     #[must_use]
     pub fn framed(mut self, framing: Framing) -> Self {
-        if matches!(framing, Framing::Sequenced(_)) {
+        if matches!(framing, Framing::Sequenced(_) | Framing::Unnumbered) {
             // There is nothing to compare with, and each is as long as the others.
             self.verify = Verify::Off;
             self.schedule.make_whole();

@@ -5,6 +5,7 @@
 mod bidir;
 mod flights;
 mod sequenced;
+mod unnumbered;
 
 use std::cell::Cell;
 use std::rc::Rc;

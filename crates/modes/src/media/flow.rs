@@ -37,7 +37,7 @@ impl MediaFlow {
         let stream = Self::of((role, session, flow), sender, receiver).one_of(plan.streams);
         match conventions.framing {
             Framing::Frames => stream.with_start(start_again_ns(plan)),
-            Framing::Own | Framing::Bare | Framing::Sequenced(_) => stream,
+            Framing::Own | Framing::Bare | Framing::Sequenced(_) | Framing::Unnumbered => stream,
         }
     }
 

@@ -145,7 +145,7 @@ impl Content {
 /// What one tick is of the stamps that come back.
 pub(super) const fn stamp_tick_ns(framing: Framing) -> u64 {
     match framing {
-        Framing::Own | Framing::Frames | Framing::Sequenced(_) => 1,
+        Framing::Own | Framing::Frames | Framing::Sequenced(_) | Framing::Unnumbered => 1,
         Framing::Bare => bare::TICK_NS,
     }
 }
