@@ -205,3 +205,29 @@ fn one_address_has_one_test_at_a_time_and_strangers_cost_others_nothing() {
     assert!(stranger.contains("it may be none"), "{stranger}");
     assert!([first, next].iter().all(|line| line.ends_with("session over")), "{lines:?}");
 }
+
+#[test]
+fn a_second_sender_of_an_address_is_told_that_it_is_busy_when_it_has_waited_for_the_first() {
+    let ((answers, waited), rows, lines) = served(|port| {
+        let mut first = connect(port - 1);
+        let mut answers = vec![ask(&mut first, 88), ask(&mut first, 5)];
+        let data = connect(port);
+        answers.push(ask(&mut first, 82));
+        let begun = clock::now();
+        let mut second = connect(port - 1);
+        answers.push(ask(&mut second, 88));
+        let waited = clock::now().since(begun);
+        assert_eq!(second.read(&mut [0]).expect("it closes"), 0);
+        // It has cost the first nothing.
+        (&data).write_all(&[b'A'; 1_000]).expect("it is taken");
+        drop(data);
+        answers.push(ask(&mut first, 69));
+        assert_eq!(first.read(&mut [0]).expect("it closes"), 0);
+        (answers, waited)
+    });
+    assert_eq!(answers, [11, 5, 82, 12, 13]);
+    assert!(waited >= Duration::from_secs(2), "the first may have been about to end: {waited:?}");
+    assert_eq!(rows, [1_000]);
+    let [refused, over] = &lines[..] else { panic!("{lines:?}") };
+    assert!(refused.contains("refused") && over.ends_with("session over"), "{lines:?}");
+}
