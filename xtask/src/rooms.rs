@@ -2,6 +2,8 @@
 //!
 //! The one place where these facts are stated for machines; `crates/README.md` and `ARCHITECTURE.md`
 //! state them for people and are held to it. A new room is one entry here and one row in each.
+//!
+//! In one file: it is one flat table.
 
 /// What a room may do.
 #[derive(Debug)]
@@ -252,7 +254,12 @@ pub const KINDS: &[Kind] = &[
             Public { to: "peers::mla", items: &["Plan::Multipath"] },
             Public {
                 to: "peers::ntttcp",
-                items: &["Plan::Goodput", "goodput::GoodputPlan", "goodput::Shutdown"],
+                items: &[
+                    "Plan::Datagrams",
+                    "Plan::Goodput",
+                    "goodput::GoodputPlan",
+                    "goodput::Shutdown",
+                ],
             },
             Public {
                 to: "peers::simpleperf",

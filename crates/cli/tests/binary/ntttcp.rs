@@ -1,7 +1,7 @@
 //! The binary as ntttcp: sending to whoever speaks as its receivers do, and receiving from itself; what it shows, and its files.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -115,6 +115,51 @@ fn a_sender_shows_what_ntttcp_shows_and_writes_its_files() {
     let result: serde_json::Value = serde_json::from_str(&read(json)).expect("it is JSON");
     let rate = result["ntttcps"]["throughputs"][0]["value"].as_str().expect("it is text");
     assert!(rate.parse::<f64>().is_ok_and(|rate| rate > 0.0), "{result}");
+}
+
+#[test]
+fn a_sender_over_udp_tells_what_left_and_nothing_of_what_was_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let xml = folder.path().join("a.xml");
+    let path = xml.to_str().expect("it is text");
+    let [words, taken, also_taken] = listeners();
+    let port = taken.local_addr().expect("it is bound").port();
+    // The ports of one transport are nothing to the other.
+    let data = [port, port + 1].map(|port| UdpSocket::bind(("127.0.0.1", port)));
+    if let Some(error) = data.iter().find_map(|it| it.as_ref().err()) {
+        return println!("skipped, because a UDP port is somebody else's: {error}");
+    }
+    let receiver = thread::spawn(move || {
+        let mut sync = accept(&words);
+        for answer in [11, 60, 82, 13] {
+            word(&mut sync);
+            sync.write_all(&i32::to_be_bytes(answer)).expect("taken");
+        }
+        drop((taken, also_taken));
+    });
+    let port = port.to_string();
+    let of_sender =
+        ["-s127.0.0.1", "-P2", "-n1", "-t1", "-b1k", "-B", "8M", "-p", &port, "-x", path];
+    let ran = run(&[&["ntttcp", "-u"][..], &of_sender].concat()).exits(0);
+    receiver.join().expect("all of it was as it should be");
+    for part in [
+        "INFO: 2 connections created in ",
+        "INFO: Network activity progressing...\n",
+        "\nReal-time throughput: ",
+        "INFO: Test run completed.\n",
+        "INFO: 2 connections tested\n",
+        "INFO: total bytes\t:",
+        "bps\n",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.said());
+    }
+    assert!(!ran.stdout.contains("retrans") && !ran.stdout.contains("lost"), "{}", ran.said());
+    let total = ran.stdout.lines().find_map(|line| line.split_once("total bytes\t:"));
+    let total: u64 = total.expect("it is told").1.parse().expect("a number");
+    // No more than the rate allows in a second, and what is due at its begin.
+    assert!((1_024..=1_000_000 + 2 * 1_024).contains(&total), "{}", ran.said());
+    let written = std::fs::read_to_string(xml).expect("it was written");
+    assert!(written.contains("<udp>True</udp>"), "{written}");
 }
 
 #[test]

@@ -157,12 +157,12 @@ impl Figures {
         let mut all = Moved::default();
         for interval in &measurement.intervals {
             let Some(end) = &interval.client else { continue };
-            let Some(goodput) = end.goodput.filter(|_| window.holds(end.start_ns, end.end_ns))
-            else {
-                continue;
-            };
-            let bytes = goodput.acknowledged_bytes.unwrap_or(goodput.sent_bytes);
-            all.add(end.end_ns - end.start_ns, bytes);
+            let over_tcp = end.goodput.map(|it| it.acknowledged_bytes.unwrap_or(it.sent_bytes));
+            // Of datagrams nobody knows more than that they left.
+            let bytes = over_tcp.or_else(|| end.datagrams.map(|it| it.sent_bytes));
+            if let Some(bytes) = bytes.filter(|_| window.holds(end.start_ns, end.end_ns)) {
+                all.add(end.end_ns - end.start_ns, bytes);
+            }
         }
         let counters = measurement.client.host.clone().unwrap_or_default();
         let test_seconds = measurement.client.elapsed_ns as f64 / 1e9;
@@ -172,9 +172,14 @@ impl Figures {
         };
         let of_machine = counters.protocols.get("Tcp.RetransSegs").copied();
         let goodput = measurement.summary.goodput.as_ref();
+        let client = &measurement.client;
+        let datagrams = client.datagrams.as_ref();
         Some(Self {
             all,
-            connections: goodput.map_or(0, |it| it.attempted),
+            connections: goodput
+                .map(|it| it.attempted)
+                .or_else(|| datagrams.map(|it| it.completed.saturating_add(it.failed)))
+                .unwrap_or_default(),
             threads: connections.threads(settings),
             retransmits: goodput.and_then(|it| it.retransmits).or(of_machine).unwrap_or_default(),
             retransmits_per_second: RETRANSMITS.map(|(_, name)| per_second(name)),
@@ -183,9 +188,14 @@ impl Figures {
                 &document.hosts.client,
                 &counters,
                 &Whole {
-                    elapsed_ns: measurement.client.elapsed_ns,
-                    bytes: measurement.client.goodput.as_ref().map_or(0, |it| it.sent_bytes),
-                    used_ns: used_ns(&measurement.client.workers),
+                    elapsed_ns: client.elapsed_ns,
+                    bytes: client
+                        .goodput
+                        .as_ref()
+                        .map(|it| it.sent_bytes)
+                        .or_else(|| datagrams.map(|it| it.sent_bytes))
+                        .unwrap_or_default(),
+                    used_ns: used_ns(&client.workers),
                 },
             ),
             rtt_us: rtt_us(measurement),

@@ -52,6 +52,7 @@ const SPELLINGS: Spellings = &[
     ("--total-rate", "-B"),
     ("--duration", "-t"),
     ("--warm-up", "-W"),
+    ("--datagram", "-b"),
     ("--buffer", "-b"),
     ("--bind", "-a"),
     ("--port", "-p"),
@@ -98,9 +99,13 @@ fn usage(wrong: &str) -> Said {
 fn served(settings: Settings) -> Result<Settings, String> {
     let unserved = [
         (
-            settings.is_udp,
-            "-u is not spoken here: ntttcp's datagrams have no numbers, so that nobody knows which were lost; \
-             'pathscope goodput HOST --protocol udp' against 'pathscope server' measures that",
+            settings.is_udp && settings.role == Role::Receiver,
+            "-u is not spoken here at a receiver: ntttcp's datagrams have no numbers, and say nothing of whose test they are; \
+             'pathscope goodput HOST --protocol udp' against 'pathscope server' measures datagrams, and what was lost of them",
+        ),
+        (
+            settings.is_udp && !settings.has_sync,
+            "-u is not sent with -N: no receiver says then that it waits for datagrams; leave -N out at both ends",
         ),
         (
             settings.is_last_client,
@@ -174,7 +179,8 @@ fn sender(settings: &Settings) -> Vec<String> {
     let warm_up_s = if total_s.is_none_or(is_short) { settings.warm_up_s } else { 0 };
     say("--warm-up", format!("{warm_up_s}s"));
     say("--report-every", REPORT_EVERY.to_owned());
-    say("--buffer", format!("{}B", settings.buffer));
+    let written = if settings.is_udp { "--datagram" } else { "--buffer" };
+    say(written, format!("{}B", settings.buffer));
     let rate = settings.rate.or(settings.pacing_rate);
     rate.iter().for_each(|rate| say("--total-rate", format!("{rate}bit")));
     settings.source_address.iter().for_each(|address| say("--bind", address.to_string()));
@@ -187,7 +193,10 @@ fn sender(settings: &Settings) -> Vec<String> {
         say("--log-file", "/dev/null".to_owned());
         words.push("--daemon".to_owned());
     }
-    if !settings.is_no_delay {
+    if settings.is_udp {
+        // Its datagrams are longer than most paths take whole.
+        words.extend(["--protocol", "udp", "--may-fragment"].map(str::to_owned));
+    } else if !settings.is_no_delay {
         words.push("--nagle".to_owned());
     }
     words.extend(["--no-probe", "--quiet"].map(str::to_owned));
@@ -263,6 +272,20 @@ mod tests {
                      --buffer 131072B --log-file /dev/null --daemon {common} [::1]:5001"
                 ),
             ),
+            (
+                "ntttcp -u -s10.0.0.1 -P1 -n2 -t3 -b 1k -B 1M",
+                format!(
+                    "goodput --peer ntttcp --connections 2 --duration 3s --warm-up 0s --report-every 500ms --datagram 1024B \
+                     --total-rate 1000000bit --protocol udp --may-fragment {common} 10.0.0.1:5001"
+                ),
+            ),
+            (
+                "ntttcp -s10.0.0.1 -P1 -n1 -t3 -u",
+                format!(
+                    "goodput --peer ntttcp --connections 1 --duration 3s --warm-up 0s --report-every 500ms --datagram 65507B \
+                     --protocol udp --may-fragment {common} 10.0.0.1:5001"
+                ),
+            ),
         ] {
             assert_eq!(native(line), Ok(words), "{line}");
         }
@@ -307,7 +330,9 @@ mod tests {
                 "{words}"
             );
         }
-        for words in ["ntttcp -s -M", "ntttcp -s -u", "ntttcp -s -L", "ntttcp -r -M"] {
+        for words in
+            ["ntttcp -s -M", "ntttcp -s -u -N", "ntttcp -r -u", "ntttcp -s -L", "ntttcp -r -M"]
+        {
             let unfit = answer(words);
             assert_eq!(unfit.exit_code, 255, "{words}");
             assert!(unfit.text.starts_with(BANNER) && unfit.text.contains("ERR : "), "{words}");

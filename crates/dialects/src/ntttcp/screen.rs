@@ -1,10 +1,12 @@
 //! What ntttcp prints of a sender while it sends. Not how its lines look (`printer`), and not its figures (`figures`).
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use pathscope_core::journal::{Connection, Entry, Status};
+use pathscope_core::id::FlowId;
+use pathscope_core::journal::{Connection, ConnectionProgress, Entry, Status};
 
 use super::figures::{Connections, Figures, Window};
 use super::printer::{Course, Printer};
@@ -21,6 +23,27 @@ pub(super) struct NtttcpScreen {
     /// From when all were there.
     course: Option<Course>,
     connections: Connections,
+    row: Row,
+}
+
+/// What left on flows of datagrams in an interval, of which nobody tells all together: each in its turn.
+#[derive(Debug, Default)]
+struct Row {
+    flows: BTreeSet<FlowId>,
+    length_ns: u64,
+    bytes: u64,
+}
+
+impl Row {
+    /// One more is told of; it is none of this row that is in it already. The row before, and this, where either is whole.
+    fn hear(&mut self, progress: &ConnectionProgress, all: u32) -> [Option<Self>; 2] {
+        let is_next = self.flows.contains(&progress.flow);
+        let before = is_next.then(|| std::mem::take(self));
+        self.flows.insert(progress.flow);
+        self.length_ns = self.length_ns.max(progress.end_ns.saturating_sub(progress.start_ns));
+        self.bytes = self.bytes.saturating_add(progress.sent_bytes);
+        [before, (self.flows.len() >= all as usize).then(|| std::mem::take(self))]
+    }
 }
 
 impl NtttcpScreen {
@@ -30,6 +53,7 @@ impl NtttcpScreen {
             opened: 0,
             course: None,
             connections: Connections::default(),
+            row: Row::default(),
         }
     }
 
@@ -67,6 +91,18 @@ impl NtttcpScreen {
         self.printer.info(clock, "Network activity progressing...", out)
     }
 
+    fn progress(&mut self, progress: &ConnectionProgress, out: &mut dyn Write) -> io::Result<()> {
+        let Settings { is_udp, .. } = self.printer.settings;
+        self.connections.hear(Window::of(&self.printer.settings), progress);
+        if !is_udp {
+            return Ok(());
+        }
+        self.pass(progress.at_ns, out)?;
+        let rows = self.row.hear(progress, self.printer.settings.all_connections());
+        let mut rows = rows.into_iter().flatten();
+        rows.try_for_each(|row| self.printer.throughput(row.length_ns, row.bytes, out))
+    }
+
     fn status(&mut self, status: &Status, out: &mut dyn Write) -> io::Result<()> {
         self.pass(status.at_ns, out)?;
         self.printer.throughput(status.length_ns, status.sent_bytes, out)
@@ -75,7 +111,9 @@ impl NtttcpScreen {
 
 impl Screen for NtttcpScreen {
     fn wants(&self) -> Wants {
-        Wants { status: true, progress: self.printer.settings.is_verbose, ..Wants::default() }
+        let Settings { is_verbose, is_udp, .. } = self.printer.settings;
+        // Of flows of datagrams nobody is told more than their progress.
+        Wants { status: true, progress: is_verbose || is_udp, ..Wants::default() }
     }
 
     fn files(&self) -> Vec<(&'static str, PathBuf)> {
@@ -94,10 +132,7 @@ impl Screen for NtttcpScreen {
         match entry {
             Entry::Opened(connection) => self.opened(connection, out),
             Entry::Status(status) => self.status(status, out),
-            Entry::Progress(progress) => {
-                self.connections.hear(Window::of(&self.printer.settings), progress);
-                Ok(())
-            }
+            Entry::Progress(progress) => self.progress(progress, out),
             Entry::Closed(connection) => self.printer.broken("to", connection, out),
             _ => Ok(()),
         }

@@ -69,6 +69,8 @@ const DEFAULT_SOURCE_PORT: u16 = 25_001;
 const FIRST_FREE_PORT: u16 = 1_025;
 const DEFAULT_RECEIVE: u64 = 64 << 10;
 const DEFAULT_SEND: u64 = 128 << 10;
+/// The most that a datagram carries: what is longer is cut to it, as there.
+const MOST_DATAGRAM: u64 = 65_507;
 /// A day: what a part of a test may last.
 const MOST_SECONDS: u64 = 86_400;
 const BINARY: u64 = 1_024;
@@ -101,6 +103,8 @@ pub(super) fn read(found: &[Found]) -> Result<Settings, String> {
     let (rate, pacing_rate) = line.rates()?;
     let usual = if role == Role::Sender { DEFAULT_SEND } else { DEFAULT_RECEIVE };
     let buffer = line.amount("b", BINARY)?.filter(|bytes| *bytes > 0).unwrap_or(usual);
+    let most = if line.is_given("u") { MOST_DATAGRAM } else { u64::MAX };
+    let buffer = buffer.min(most);
     let is = |option| line.is_given(option);
     let settings = Settings {
         role,

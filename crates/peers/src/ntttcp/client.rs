@@ -17,11 +17,10 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::PeerFacts;
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::Extent;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan};
+use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::hearing::Hearing;
-use super::{Ntttcp, TOKEN};
+use super::{Ntttcp, TOKEN, carried};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::in_band::connections_of;
 use crate::peer::Peer;
@@ -238,7 +237,12 @@ impl NtttcpClient {
 
     fn closed(&mut self, now: Tick) {
         self.is_connected = false;
-        match self.stage {
+        match &self.stage {
+            // Nothing else tells that it takes datagrams: no more are sent to who may be gone.
+            Stage::Running { test, .. } if carried::is_of_datagrams(test) => {
+                let (who, moment) = (Role::Server, Moment::Running);
+                self.end(Err(PeerError::Closed { who, moment, reason: None }));
+            }
             // What it takes and acknowledges tells more than that connection.
             Stage::Running { .. } | Stage::Done | Stage::Over => {}
             Stage::Ending(_) => self.over(now),
@@ -292,13 +296,7 @@ impl NtttcpClient {
 
 /// How long a test takes, in whole seconds.
 fn seconds_of(test: &Test) -> u64 {
-    match &test.plan {
-        Plan::Goodput(plan) => match plan.extent {
-            Extent::DurationNs(duration) => duration.0.div_ceil(1_000_000_000),
-            Extent::TransferBytes(_) => 0,
-        },
-        _ => 0,
-    }
+    carried::lasts(test).map_or(0, |duration| duration.0.div_ceil(1_000_000_000))
 }
 
 /// What the server is asked to run for: never a number that it takes for a word.

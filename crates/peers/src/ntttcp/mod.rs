@@ -18,8 +18,14 @@
 //!
 //! Without that connection (`-N`) it is another kind here at a client: a server waits for one, or it does not, and nobody can tell. A server
 //! of ours serves both as one: whose data come without words says none. Nobody says what came: what was acknowledged is all that a client
-//! knows. Not here: UDP, whose datagrams have no numbers.
+//! knows.
+//!
+//! Over UDP the words are the same, and each flow is a socket that sends to its port from the begin on. Datagrams have no numbers, and
+//! nothing comes back: what was lost nobody knows. Not here: a server of such flows, and a client that sends them to who has said no
+//! word.
 
+mod attaching;
+mod carried;
 mod client;
 mod hearing;
 mod plan;
@@ -36,19 +42,16 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::record::Tells;
-use pathscope_flow::{Group, Transport};
-use pathscope_modes::conventions::{Conventions, StreamEnd};
-use pathscope_modes::goodput::Shutdown;
+use pathscope_modes::conventions::{Conventions, Framing, StreamEnd};
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::{Extent, Pattern};
 use pathscope_modes::pattern::{Block, Payload};
-use pathscope_modes::registry::Plan;
 
+pub use self::attaching::Unasked;
 pub use self::client::NtttcpClient;
 pub use self::server::NtttcpServer;
 use self::words::{NtttcpWords, Unserved};
 use crate::Refusal;
-use crate::attach::{Answer, Answered, HearNothing, NoClaim, NoDatagrams, Seat};
+use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
 use crate::dialogue::{ClientDialogue, ServerSettings};
 use crate::in_band::InBand;
 use crate::joining::{Cookie, Identity, Joining};
@@ -88,10 +91,8 @@ pub trait Variant {
     /// As of [`Peer`].
     fn client(now: Tick) -> Self::Client;
 
-    /// Whether its server can be asked for a test that both carry.
-    fn knows_end_of(_test: &Test) -> Result<(), Refusal> {
-        Ok(())
-    }
+    /// Whether its server can be asked for a test that both have words for.
+    fn is_told(test: &Test) -> Result<(), Refusal>;
 }
 
 impl Variant for Ntttcp {
@@ -107,14 +108,8 @@ impl Variant for Ntttcp {
         NtttcpClient::new(now)
     }
 
-    fn knows_end_of(test: &Test) -> Result<(), Refusal> {
-        match &test.plan {
-            Plan::Goodput(plan) if matches!(plan.extent, Extent::DurationNs(_)) => Ok(()),
-            _ => Err(Refusal::new(
-                "unable",
-                "an ntttcp receiver is told how long a test lasts: --duration, and no --transfer",
-            )),
-        }
+    fn is_told(test: &Test) -> Result<(), Refusal> {
+        carried::is_timed(test)
     }
 }
 
@@ -125,6 +120,10 @@ impl Variant for NtttcpNoSync {
 
     type Client = InBand;
     type Words = Unserved;
+
+    fn is_told(test: &Test) -> Result<(), Refusal> {
+        carried::is_of_streams(test)
+    }
 
     fn client(_: Tick) -> InBand {
         InBand::client(<Self as Variant>::NAME, TOKEN, None)
@@ -138,32 +137,6 @@ pub enum Came {
     ForWords,
     /// With its first connection for data.
     WithData,
-}
-
-/// Whether its server can be asked for this test; if not, why.
-fn is_carried(test: &Test) -> Result<(), Refusal> {
-    let no = |sentence: &str| Err(Refusal::new("unable", sentence.to_owned()));
-    let groups = test.groups();
-    if groups.iter().any(|group| group.transport == Transport::Datagram) {
-        return no(
-            "ntttcp's datagrams have no numbers, so that nobody knows which were lost: leave --protocol udp out",
-        );
-    }
-    let Plan::Goodput(plan) = &test.plan else {
-        return no("an ntttcp receiver takes loads over TCP, and nothing else: goodput");
-    };
-    if plan.pattern != Pattern::Push {
-        return no("an ntttcp receiver sends nothing: --pattern push");
-    }
-    if groups.len() > 1 {
-        return no(
-            "an ntttcp receiver cannot tell probes from the connections of the load: --no-probe",
-        );
-    }
-    if groups.iter().any(Group::replaces) || plan.shape.shutdown != Shutdown::Graceful {
-        return no("connections to an ntttcp receiver are made once, and end in good order");
-    }
-    Ok(())
 }
 
 impl<V: Variant> Peer for V {
@@ -180,15 +153,19 @@ impl<V: Variant> Peer for V {
     const ONE_TEST: bool = true;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;
-    const CONVENTIONS: Conventions =
-        Conventions { payload: PAYLOAD, end: <V as Variant>::END, ..Conventions::OWN };
+    const CONVENTIONS: Conventions = Conventions {
+        payload: PAYLOAD,
+        end: <V as Variant>::END,
+        framing: Framing::Unnumbered,
+        ..Conventions::OWN
+    };
     /// A sender closes its connections when it has sent all, with words or without.
     const SERVED: Conventions = Conventions { end: StreamEnd::Closed, ..Self::CONVENTIONS };
     const TELLS: Tells = Tells::NOTHING;
 
     type Client = <V as Variant>::Client;
     type StreamAttaching = Answered;
-    type DatagramAttaching = NoDatagrams;
+    type DatagramAttaching = Unasked;
     type Words = <V as Variant>::Words;
     type Greeting = Came;
     type Server = NtttcpServer;
@@ -197,7 +174,7 @@ impl<V: Variant> Peer for V {
     type Challenger = HearNothing;
 
     fn carries(test: &Test) -> Result<(), Refusal> {
-        is_carried(test).and_then(|()| V::knows_end_of(test))
+        carried::carries(test).and_then(|()| V::is_told(test))
     }
 
     fn measures(command: &str) -> bool {
@@ -210,6 +187,10 @@ impl<V: Variant> Peer for V {
 
     fn attach_stream(_: Seat, _: Option<Token>, _: Option<Cookie>) -> Answered {
         Answered::new(Vec::new(), Answer::None)
+    }
+
+    fn attach_datagrams(_: Seat, _: Option<Token>, _: u64, _: Tick) -> Option<Unasked> {
+        Some(Unasked)
     }
 
     fn accepted(from: SocketAddr) -> Option<Joining<Came>> {

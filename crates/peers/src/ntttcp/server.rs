@@ -190,7 +190,8 @@ impl NtttcpServer {
             return self.refuse(unkept);
         }
         if self.came == 0 {
-            let sentence = "it made no connection to a port for data before it began";
+            let sentence = "it made no connection to a port for data before it began; one that sends over UDP (-u) makes none, and is not \
+                            served";
             return self.refuse(Refusal::new("connections", sentence));
         }
         match planned(&self.settings, self.came, self.cycle) {

@@ -1,14 +1,18 @@
 //! What is said to ntttcp's receivers, word by word (reference/ntttcp.md, section 2), in time that is passed in.
 
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_flow::{Dialogue as _, Gather, GroupId, Input, Output};
+use pathscope_modes::datagrams::DatagramArgs;
+use pathscope_modes::goodput::Shutdown;
+use pathscope_modes::load::{Extent, LoadArgs, Pattern};
 use pathscope_modes::pattern::StreamKey;
-use pathscope_modes::registry::EndReport;
+use pathscope_modes::registry::{EndReport, Plan};
 
 use super::client::{BUSY, END, FINISHED, IDLE, QUERY, START, WAIT, proposed};
 use super::*;
 use crate::PeerError;
+use crate::attach::AttachDatagrams as _;
 use crate::dialogue::ClientDialogue as _;
 use crate::native::fixtures;
 
@@ -22,6 +26,21 @@ fn load(connections: u32) -> Test {
 fn changed(change: impl FnOnce(&mut pathscope_modes::goodput::GoodputPlan)) -> Test {
     let Plan::Goodput(mut plan) = load(2).plan else { panic!("it is a load") };
     change(&mut plan);
+    Test::new(plan.into(), None, Period::from_secs(1))
+}
+
+/// So many flows of datagrams for ten seconds.
+fn datagrams(connections: u32) -> Test {
+    let words = LoadArgs { connections: Some(connections), ..LoadArgs::usual() };
+    let own = DatagramArgs {
+        protocol: "udp".to_owned(),
+        datagram: Some(Bytes(1_000)),
+        offload: None,
+        may_fragment: false,
+        dont_fragment: false,
+        find_rate: false,
+    };
+    let plan = own.into_plan(words).expect("it can be run");
     Test::new(plan.into(), None, Period::from_secs(1))
 }
 
@@ -52,10 +71,14 @@ fn hear(client: &mut NtttcpClient, word: i32) -> Vec<String> {
 
 /// A client that was told that the server is idle, and has a test of so many connections that nothing follows.
 fn agreeing(connections: u32) -> NtttcpClient {
+    agreeing_on(load(connections))
+}
+
+fn agreeing_on(test: Test) -> NtttcpClient {
     let mut client = NtttcpClient::new(NOW);
     assert_eq!(asked(&mut client), [format!("say {QUERY}")]);
     assert!(hear(&mut client, IDLE).is_empty() && client.peer_facts().is_some());
-    client.propose(load(connections), NOW);
+    client.propose(test, NOW);
     assert_eq!(asked(&mut client), ["say 11"], "a second more than it takes");
     client.finish(NOW);
     client
@@ -161,6 +184,34 @@ fn a_server_that_is_gone_ends_what_has_not_begun_and_nothing_else() {
 }
 
 #[test]
+fn a_server_that_is_gone_ends_a_test_of_datagrams() {
+    let mut client = agreeing_on(datagrams(1));
+    assert_eq!(hear(&mut client, 60), ["open"]);
+    client.input(Input::Attached { group: GroupId(0), flow: FlowId(0) }, NOW);
+    assert_eq!(asked(&mut client), [format!("say {START}")]);
+    assert_eq!(hear(&mut client, START), ["start"]);
+    client.input(Input::ControlClosed, NOW);
+    let told = asked(&mut client);
+    assert!(told[0].starts_with("end: the server closed the connection"), "{told:?}");
+}
+
+#[test]
+fn datagrams_are_sent_to_who_has_said_that_it_waits_for_them() {
+    assert_eq!(Ntttcp::carries(&datagrams(4)), Ok(()));
+    let refusal = NtttcpNoSync::carries(&datagrams(4)).expect_err("it has said nothing");
+    assert!(refusal.to_string().contains("--peer ntttcp, and a receiver"), "{refusal}");
+    let flow = Ntttcp::attach_datagrams(
+        Seat { token: TOKEN, group: GroupId(0), flow: FlowId(0), lane: Lane::ONLY },
+        None,
+        0,
+        NOW,
+    );
+    let mut flow = flow.expect("it knows datagrams");
+    assert_eq!((flow.datagram(NOW), flow.deadline()), (None, None));
+    assert_eq!(flow.outcome(), Some(&Ok(())));
+}
+
+#[test]
 fn what_does_not_come_is_waited_for_no_longer_than_its_limit() {
     let silent = |mut client: NtttcpClient| {
         asked(&mut client);
@@ -205,8 +256,8 @@ fn what_it_cannot_carry_is_refused_with_what_to_say_instead() {
     for (test, instead) in [
         (pull, "--pattern push"),
         (rude, "in good order"),
-        (fixtures::load(2), "have no numbers"),
-        (fixtures::paths(), "have no numbers"),
+        (fixtures::load(2), "--no-probe"),
+        (fixtures::paths(), "and nothing else: goodput"),
     ] {
         for refusal in [Ntttcp::carries(&test), NtttcpNoSync::carries(&test)] {
             let refusal = refusal.expect_err("it cannot").to_string();

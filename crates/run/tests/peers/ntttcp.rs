@@ -1,11 +1,13 @@
 //! ntttcp's wire over real sockets: our sender against whoever says the words of the reference (section 2), or does not.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_modes::datagrams::{DatagramArgs, DatagramsPlan};
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputPlan;
 use pathscope_modes::groups::Test;
@@ -43,6 +45,17 @@ fn listeners_at(address: &str, count: usize) -> Vec<TcpListener> {
         std::iter::once(Some(first)).chain(others).collect::<Option<Vec<_>>>()
     };
     std::iter::from_fn(|| bind(0)).find_map(from).expect("there are some")
+}
+
+/// A receiver over UDP: where its words come, and its ports for data.
+fn udp_receiver() -> (TcpListener, Vec<UdpSocket>) {
+    let from = |first: TcpListener| {
+        let port = first.local_addr().expect("it is bound").port();
+        let bind = |after: u16| UdpSocket::bind(("127.0.0.1", port.checked_add(after)?)).ok();
+        Some((first, (1..=PORTS as u16).map(bind).collect::<Option<Vec<_>>>()?))
+    };
+    let bind = || TcpListener::bind("127.0.0.1:0").ok();
+    std::iter::from_fn(bind).find_map(from).expect("there are some")
 }
 
 fn accept(listener: &TcpListener) -> TcpStream {
@@ -151,6 +164,103 @@ fn without_sync_there_are_connections_and_nothing_else() {
     });
     assert_eq!(failure, None);
     agrees(&document, &received);
+}
+
+fn udp_words() -> DatagramArgs {
+    DatagramArgs {
+        protocol: "udp".to_owned(),
+        datagram: None,
+        offload: None,
+        may_fragment: false,
+        dont_fragment: false,
+        find_rate: false,
+    }
+}
+
+/// As many flows of datagrams, of 30 each: fewer than a socket has room for, whenever it is read.
+fn datagrams(extent: Extent) -> Test {
+    let words = LoadArgs { connections: Some(CONNECTIONS as u32), ..LoadArgs::usual() };
+    let mut plan = DatagramsPlan {
+        datagram_bytes: Bytes(1_000),
+        rate_bps: Some(BitRate(800_000)),
+        ..udp_words().into_plan(words).expect("it can be run")
+    };
+    (plan.extent, plan.warm_up_ns) = (extent, Period(0));
+    Test::new(plan.into(), None, Period::from_millis(100))
+}
+
+/// What of ours waits at these ports: where each datagram came from.
+fn waiting(data: &[UdpSocket]) -> Vec<SocketAddr> {
+    let mut buffer = [0; 2_000];
+    let mut from = Vec::new();
+    for socket in data {
+        socket.set_nonblocking(true).expect("a socket");
+        while let Ok((1_000, origin)) = socket.recv_from(&mut buffer) {
+            from.push(origin);
+        }
+    }
+    from
+}
+
+#[test]
+fn datagrams_are_counted_where_they_leave_and_nothing_is_said_of_what_was_lost() {
+    let (sync, data) = udp_receiver();
+    let ports: Vec<String> =
+        data.iter().map(|it| it.local_addr().expect("it is bound").to_string()).collect();
+    let test = datagrams(Extent::DurationNs(Period::from_millis(300)));
+    let ((document, failure), (words, from)) = thread::scope(|scope| {
+        let server = scope.spawn(|| {
+            let mut sync = accept(&sync);
+            let mut words = vec![word(&mut sync)];
+            say(&mut sync, 11);
+            words.push(word(&mut sync));
+            say(&mut sync, 60);
+            words.push(word(&mut sync));
+            assert!(waiting(&data).is_empty(), "none comes before it has said that it begins");
+            say(&mut sync, 82);
+            words.push(word(&mut sync));
+            // What was sent before the word is there: it is the same machine.
+            let from = waiting(&data);
+            say(&mut sync, 13);
+            (words, from)
+        });
+        let ran = common::run_at(PeerKind::Ntttcp, (ports, 5_001), vec![test]);
+        (ran, server.join().expect("it does not panic"))
+    });
+    assert_eq!(failure, None);
+    assert_eq!((words, from.len()), (vec![88, 2, 82, 69], 120));
+    let origins: BTreeSet<SocketAddr> = from.into_iter().collect();
+    assert_eq!(origins.len(), CONNECTIONS);
+    let [measurement] = &document.measurements[..] else { panic!("one test: {document:?}") };
+    let up = measurement.summary.datagrams.as_ref().and_then(|it| it.up.as_ref());
+    let up = up.expect("it goes up");
+    assert_eq!((up.sent, up.unsent), (Some(120), Some(0)));
+    assert_eq!((up.received, up.lost, up.lost_ratio, up.goodput_bps), (None, None, None, None));
+    assert!(up.duplicates.is_none() && up.reordered.is_none() && up.jitter.is_none(), "{up:?}");
+}
+
+#[test]
+fn no_datagrams_are_sent_to_a_receiver_that_has_gone() {
+    let (sync, data) = udp_receiver();
+    let ports: Vec<String> =
+        data.iter().map(|it| it.local_addr().expect("it is bound").to_string()).collect();
+    // An hour.
+    let test = datagrams(Extent::DurationNs(Period::from_secs(3_600)));
+    let (document, failure) = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut sync = accept(&sync);
+            for answer in [11, 4_000, 82] {
+                word(&mut sync);
+                say(&mut sync, answer);
+            }
+            data[0].set_read_timeout(Some(PATIENCE)).expect("a socket");
+            data[0].recv(&mut [0; 2_000]).expect("it begins");
+        });
+        common::run_at(PeerKind::Ntttcp, (ports, 5_001), vec![test])
+    });
+    let why = failure.expect("it is gone");
+    assert!(why.contains("closed the connection"), "{why}");
+    assert!(document.measurements.len() == 1, "what left is told: {document:?}");
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
 use pathscope_core::error::Failure;
-use pathscope_core::id::FlowId;
-use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowFacts, Host, TcpFacts, WorkerUsage};
 use pathscope_modes::document::{Document, Interval, Measurement};
@@ -281,4 +279,15 @@ fn what_lisa_looks_for_is_there_in_its_order() {
         assert!((is_number || name == "Totals:") && value.ends_with(ends), "{name}{value}");
     }
     assert!(text.contains(" \t throughput\t:"), "another pattern has these bytes");
+}
+
+#[test]
+fn flows_of_datagrams_that_are_told_of_one_by_one_make_one_row() {
+    let entries =
+        [progress(0, 0, 125), progress(1, 0, 250), progress(1, 1, 125), progress(1, 2, 125)];
+    let (text, _) = shown("-u -s -P1 -n2 -l1 -t4", &entries, None);
+    let rows: Vec<_> =
+        text.lines().filter_map(|it| it.strip_prefix("Real-time throughput: ")).collect();
+    // The second has gone on alone: what is not whole yet is told when it is told of again.
+    assert_eq!(rows, ["3.00Kbps", "1000.00bps"]);
 }
