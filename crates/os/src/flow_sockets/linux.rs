@@ -95,7 +95,8 @@ fn at(local: SocketAddr, remote: SocketAddr) -> io::Result<Socket> {
         socket.bind(&local.into())?;
         socket.connect(&remote.into())?;
         socket.set_reuse_address(true)?;
-        socket.set_reuse_port(true)?;
+        // One that is in no group stays out of any: those that are bound next would make one with it, without the listener's filter, and
+        // hear strangers in its place.
         Ok(socket.into())
     };
     open(true).or_else(|_| open(false))

@@ -139,3 +139,23 @@ fn where_the_kernel_has_no_such_filter_flows_have_sockets_all_the_same() {
     let flows: Vec<_> = (0..4).map(|_| flow(&mut opener, local)).collect();
     all_are_heard(&listener, local, &flows);
 }
+
+/// Such a flow's socket must not become the first of a group of its own: those that are bound after it would join that, without a
+/// filter, and hear strangers instead of the listener.
+#[test]
+fn the_listener_hears_strangers_though_one_socket_could_not_be_opened_beside_it() {
+    for (at, address) in [("127.0.0.1:0", "127.0.0.1"), ("0.0.0.0:0", "127.0.0.1")] {
+        let listener = listener(at);
+        let local = called(&listener, address);
+        let mut opener = FlowOpener::beside(&listener);
+        let mut flows = vec![flow(&mut opener, local)];
+        // As where the system made no socket: the one that waited is gone with it.
+        opener.ahead = None;
+        let mut without = FlowOpener { guarded: None, ahead: None };
+        flows.extend((0..2).map(|_| flow(&mut without, local)));
+        flows.extend((0..3).map(|_| flow(&mut opener, local)));
+        all_are_heard(&listener, local, &flows);
+        drop(flows);
+        all_are_heard(&listener, local, &[flow(&mut opener, local)]);
+    }
+}
