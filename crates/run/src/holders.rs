@@ -259,7 +259,9 @@ mod tests {
             let (tell, told) = channel();
             let job = |word: &'static str| {
                 let tell = tell.clone();
-                move |_: &mut Holding| drop(tell.send(word))
+                move |_: &mut Holding| {
+                    let _ = tell.send(word);
+                }
             };
             failing.fail(1..=u64::MAX, Errno::NOBUFS);
             let error = holders.run(&flows, job("first")).expect_err("there is no room");
