@@ -115,7 +115,6 @@ pub enum OsError {
 
 impl OsError {
     /// Turns the system's error into ours, for `map_err`.
-    #[cfg_attr(pathscope_other, expect(dead_code, reason = "nothing is called there"))]
     pub(crate) fn call<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Call { what, source: source.into() }
     }
