@@ -97,6 +97,11 @@ impl Test {
         self.plans().any(|plan| plan.flows().roams)
     }
 
+    /// How long a load lasts, where that is stated and not bytes.
+    pub fn stated_duration(&self) -> Option<Period> {
+        self.plan.load()?.duration_ns.map(Period)
+    }
+
     /// Whether what is measured goes over this transport.
     pub fn is_over(&self, transport: Transport) -> bool {
         self.groups().first().is_some_and(|first| first.transport == transport)

@@ -274,6 +274,27 @@ impl ClaimSeat for NoClaim {
     }
 }
 
+/// A datagram flow that asks for nothing: it has its seat as soon as it has a socket. What is to be said for it is said elsewhere, or once it
+/// begins.
+#[derive(Clone, Copy, Debug)]
+pub struct AtOnce;
+
+impl AttachDatagrams for AtOnce {
+    fn datagram(&mut self, _: Tick) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        None
+    }
+
+    fn received(&mut self, _: &[u8], _: Tick) {}
+
+    fn outcome(&self) -> Option<&Result<(), AttachError>> {
+        Some(&Ok(()))
+    }
+}
+
 /// In place of a datagram flow that asks for its seat, of a kind of peer that knows none. There is none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NoDatagrams {}

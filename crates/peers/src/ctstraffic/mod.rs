@@ -32,11 +32,10 @@ use pathscope_modes::load::Extent;
 use pathscope_modes::pattern::{Block, Payload};
 use pathscope_modes::registry::Plan;
 
-use self::streams::AtOnce;
 use self::words::CtsTrafficWords;
 use crate::Refusal;
 use crate::answerers::names_connection;
-use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
+use crate::attach::{Answer, Answered, AtOnce, HearNothing, NoClaim, Seat};
 use crate::dialogue::ServerSettings;
 use crate::in_band::{self, InBand};
 use crate::inquiry::Inquiry;

@@ -8,14 +8,12 @@
 //!    |<=== frames, each when it is due =====|   and nothing says where they end
 //! ```
 
-use pathscope_core::Tick;
 use pathscope_modes::conventions::frames::{self, START};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 
 use super::name_of;
 use crate::Refusal;
-use crate::attach::{AttachDatagrams, AttachError};
 use crate::in_band;
 use crate::joining::Calling;
 
@@ -29,26 +27,6 @@ pub(super) fn called(said: &[u8], entropy: [u8; 16]) -> Option<Calling<()>> {
     let name = name_of(entropy);
     let name = name.first_chunk().filter(|_| said == START)?;
     Some(Calling { greeting: (), answer: frames::name(name).to_vec() })
-}
-
-/// A socket that is its stream's at once: what is to be said for it is said when the stream begins.
-#[derive(Debug)]
-pub struct AtOnce;
-
-impl AttachDatagrams for AtOnce {
-    fn datagram(&mut self, _: Tick) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn deadline(&self) -> Option<Tick> {
-        None
-    }
-
-    fn received(&mut self, _: &[u8], _: Tick) {}
-
-    fn outcome(&self) -> Option<&Result<(), AttachError>> {
-        Some(&Ok(()))
-    }
 }
 
 #[cfg(test)]

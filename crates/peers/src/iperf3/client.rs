@@ -222,7 +222,7 @@ impl Client {
         }
         course.begins(now);
         let receives = plans::receives(&course.test, Role::Client);
-        let ends_at = plans::stated(&course.test).filter(|_| receives);
+        let ends_at = course.test.stated_duration().filter(|_| receives);
         self.own.ends_at = ends_at.map_or(Tick::NEVER, |duration| now.plus_nanos(duration.0));
         self.outputs.push_back(Output::Start);
         self.enter(Stage::Running, None, now);

@@ -71,19 +71,6 @@ fn times(extent: Extent, (pattern, warm_up): (Pattern, Period)) -> (u64, u64) {
     }
 }
 
-/// How long a test lasts, where that is stated and not bytes.
-pub(super) fn stated(test: &Test) -> Option<Period> {
-    let extent = match &test.plan {
-        Plan::Goodput(plan) => plan.extent,
-        Plan::Datagrams(plan) => plan.extent,
-        _ => return None,
-    };
-    match extent {
-        Extent::DurationNs(duration) => Some(duration),
-        Extent::TransferBytes(_) => None,
-    }
-}
-
 /// Who sends on a flow.
 pub(super) fn sender(test: &Test, flow: FlowId) -> Role {
     let (pattern, connections) = match &test.plan {

@@ -154,7 +154,7 @@ impl Server {
             return;
         }
         course.begins(now);
-        let longest = plans::stated(&course.test).unwrap_or(plans::longest(&self.own.settings));
+        let longest = course.test.stated_duration().unwrap_or(plans::longest(&self.own.settings));
         let within = Period(longest.0.saturating_add(deadlines::OVERTIME.0));
         self.outputs.push_back(Output::Send(vec![states::TEST_START, states::TEST_RUNNING]));
         self.outputs.push_back(Output::Start);

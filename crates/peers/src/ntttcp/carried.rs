@@ -1,10 +1,9 @@
 //! Which tests of ours an ntttcp receiver can be sent: whatever there is no way to send it is refused here, with what to do instead.
 
-use pathscope_core::quantity::Period;
 use pathscope_flow::{Group, Transport};
 use pathscope_modes::goodput::Shutdown;
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::{Extent, Pattern};
+use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::Plan;
 
 use crate::Refusal;
@@ -39,7 +38,7 @@ pub(super) fn carries(test: &Test) -> Result<(), Refusal> {
 
 /// Whether it can be told how long this test lasts.
 pub(super) fn is_timed(test: &Test) -> Result<(), Refusal> {
-    match lasts(test) {
+    match test.stated_duration() {
         Some(_) => Ok(()),
         None => {
             no("an ntttcp receiver is told how long a test lasts: --duration, and no --transfer")
@@ -61,19 +60,6 @@ pub(super) fn is_of_streams(test: &Test) -> Result<(), Refusal> {
 /// Whether its flows are of datagrams.
 pub(super) fn is_of_datagrams(test: &Test) -> bool {
     test.is_over(Transport::Datagram)
-}
-
-/// How long it lasts, where that is stated.
-pub(super) fn lasts(test: &Test) -> Option<Period> {
-    let extent = match &test.plan {
-        Plan::Goodput(plan) => plan.extent,
-        Plan::Datagrams(plan) => plan.extent,
-        _ => return None,
-    };
-    match extent {
-        Extent::DurationNs(duration) => Some(duration),
-        Extent::TransferBytes(_) => None,
-    }
 }
 
 fn no(sentence: &str) -> Result<(), Refusal> {

@@ -296,7 +296,7 @@ impl NtttcpClient {
 
 /// How long a test takes, in whole seconds.
 fn seconds_of(test: &Test) -> u64 {
-    carried::lasts(test).map_or(0, |duration| duration.0.div_ceil(1_000_000_000))
+    test.stated_duration().map_or(0, |duration| duration.0.div_ceil(1_000_000_000))
 }
 
 /// What the server is asked to run for: never a number that it takes for a word.

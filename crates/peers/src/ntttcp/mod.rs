@@ -24,7 +24,6 @@
 //! nothing comes back: what was lost nobody knows. Not here: a server of such flows, and a client that sends them to who has said no
 //! word.
 
-mod attaching;
 mod carried;
 mod client;
 mod hearing;
@@ -46,12 +45,11 @@ use pathscope_modes::conventions::{Conventions, Framing, StreamEnd};
 use pathscope_modes::groups::Test;
 use pathscope_modes::pattern::{Block, Payload};
 
-pub use self::attaching::Unasked;
 pub use self::client::NtttcpClient;
 pub use self::server::NtttcpServer;
 use self::words::{NtttcpWords, Unserved};
 use crate::Refusal;
-use crate::attach::{Answer, Answered, HearNothing, NoClaim, Seat};
+use crate::attach::{Answer, Answered, AtOnce, HearNothing, NoClaim, Seat};
 use crate::dialogue::{ClientDialogue, ServerSettings};
 use crate::in_band::InBand;
 use crate::joining::{Cookie, Identity, Joining};
@@ -165,7 +163,7 @@ impl<V: Variant> Peer for V {
 
     type Client = <V as Variant>::Client;
     type StreamAttaching = Answered;
-    type DatagramAttaching = Unasked;
+    type DatagramAttaching = AtOnce;
     type Words = <V as Variant>::Words;
     type Greeting = Came;
     type Server = NtttcpServer;
@@ -189,8 +187,8 @@ impl<V: Variant> Peer for V {
         Answered::new(Vec::new(), Answer::None)
     }
 
-    fn attach_datagrams(_: Seat, _: Option<Token>, _: u64, _: Tick) -> Option<Unasked> {
-        Some(Unasked)
+    fn attach_datagrams(_: Seat, _: Option<Token>, _: u64, _: Tick) -> Option<AtOnce> {
+        Some(AtOnce)
     }
 
     fn accepted(from: SocketAddr) -> Option<Joining<Came>> {
