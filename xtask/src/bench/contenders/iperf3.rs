@@ -29,6 +29,11 @@ pub const SERVED_BY_IPERF3: Contender = Contender {
     client: |setting| {
         let mut words = pathscope::client(setting);
         words.extend(["--peer", "iperf3"].map(str::to_owned));
+        if matches!(setting.case, Case::Goodput { direction: Direction::Pull, .. }) {
+            // As its own client has it, which is not told `--no-delay`: else its server sends the end of each write, 106 bytes of 128 KiB over
+            // loopback, as a segment of its own.
+            words.push("--nagle".to_owned());
+        }
         words
     },
     figure: pathscope::figure_beside_others,
