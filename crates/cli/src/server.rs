@@ -13,6 +13,7 @@ use pathscope_modes::command::JournalSubject;
 use pathscope_os::readiness::Poller;
 use pathscope_os::{clock, cpus, memory};
 use pathscope_peers::limits::{Limits, Withheld};
+use pathscope_peers::operator::Said;
 use pathscope_peers::peer::Listener;
 use pathscope_peers::registry::PeerKind;
 use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Stated, Threads, Totals};
@@ -149,8 +150,8 @@ fn stated(args: &ServerArgs) -> Result<Vec<Stated>, Trouble> {
         if peer == PeerKind::OWN || is_known {
             continue;
         }
-        let (port, ports, tests) = args.words.of(peer).map_err(Trouble::usage)?;
-        stated.push(Stated { peer, tests, port, ports });
+        let Said { tests, port, ports, rate } = args.words.of(peer).map_err(Trouble::usage)?;
+        stated.push(Stated { peer, tests, port, ports, rate });
     }
     Ok(stated)
 }

@@ -11,7 +11,7 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 
 use crate::PeerError;
 use crate::joining::Cookie;
-use crate::limits::Limits;
+use crate::limits::{Limits, RateLimit};
 
 /// After a stop both ends have so long to end their flows and to report, whichever way they speak: people are told so.
 pub const STOP_TAKES: Period = Period::from_secs(15);
@@ -95,6 +95,8 @@ pub struct ServerSettings {
     pub wants_ends: bool,
     /// The test that clients run who cannot say so, as the server's operator states it.
     pub stated: Option<Test>,
+    /// What one test of such clients may move in all, if their operator says so.
+    pub rate: Option<RateLimit>,
 }
 
 /// A client that goes on with a session whose control connection was lost.

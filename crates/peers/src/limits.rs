@@ -1,14 +1,15 @@
 //! What a server grants to strangers: how many sessions, how long, how many connections. Each refusal
 //! names the limit and the option that lifts it.
 //!
-//! Bytes and rate are unlimited, but for what a server sends over UDP to who has no words for going on to ask for it. Limits on what
-//! comes would be enforced while a test runs, not here.
+//! Bytes and rate are unlimited, but for what a server sends over UDP to who has no words for going on to ask for it, and for what an
+//! operator says of a kind (`rate`).
 
 #[cfg(test)]
 mod tests;
 
 mod census;
 mod quota;
+mod rate;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,6 +28,7 @@ use crate::Refusal;
 
 pub use census::{Census, Origin};
 pub use quota::{Bounds, Excess, Quota};
+pub use rate::{Average, RateLimit};
 
 /// What messages, plans and tables of all sessions may take together by default: with the program itself, connections that
 /// have not said what they are for and what an allocator loses between blocks, a server stays below 1 GiB.

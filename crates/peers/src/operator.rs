@@ -7,6 +7,21 @@ use clap::Args;
 use pathscope_modes::groups::Test;
 use pathscope_modes::limits::PlanError;
 
+use crate::limits::RateLimit;
+
+/// What was said of clients of a kind.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// What they run: over TCP, over UDP, or both. Of a kind whose clients say it, nothing.
+    pub tests: Vec<Test>,
+    /// Where this kind has a listener of its own: its first port, if not the one that the kind has by itself.
+    pub port: Option<u16>,
+    /// So many ports that listener has.
+    pub ports: u16,
+    /// What one of their tests may move in all, if there is a limit.
+    pub rate: Option<RateLimit>,
+}
+
 /// The options of one kind.
 pub trait OperatorWords: Args + Clone + Debug + Default + Send + Sync {
     /// Whether anything was said.
@@ -20,9 +35,20 @@ pub trait OperatorWords: Args + Clone + Debug + Default + Send + Sync {
         1
     }
 
+    /// What one of its tests may move in all; nothing: any rate.
+    fn rate(&self) -> Option<RateLimit> {
+        None
+    }
+
     /// What its clients run, if they cannot say it and something is known of it: over TCP, over UDP, or both. What is wrong with what
     /// was stated, as a sentence.
     fn tests(&self) -> Result<Vec<Test>, PlanError>;
+
+    /// All of that.
+    fn said(&self) -> Result<Said, PlanError> {
+        let (tests, port, ports, rate) = (self.tests()?, self.port(), self.ports(), self.rate());
+        Ok(Said { tests, port, ports, rate })
+    }
 }
 
 /// Of a kind whose clients say all there is to say, and come where all do.

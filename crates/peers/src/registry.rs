@@ -30,7 +30,7 @@ use crate::attach::{
 use crate::callers::{IDENTIFY_BYTES, identify};
 use crate::joining::{Calling, Cookie, Joining};
 use crate::native::Native;
-use crate::operator::OperatorWords as _;
+use crate::operator::{OperatorWords as _, Said};
 use crate::peer::{self, Control, KnownBy, Listener, Peer, Sight};
 
 /// What a connection to a server is for.
@@ -187,10 +187,10 @@ macro_rules! peers {
                 }
             }
 
-            /// What was said of clients of this kind: the first port of its own listener and how many it has, and what they run.
-            pub fn of(&self, kind: PeerKind) -> Result<(Option<u16>, u16, Vec<Test>), PlanError> {
+            /// What was said of clients of this kind.
+            pub fn of(&self, kind: PeerKind) -> Result<Said, PlanError> {
                 match kind {
-                    $(PeerKind::$kind => Ok((self.$field.port(), self.$field.ports(), self.$field.tests()?)),)*
+                    $(PeerKind::$kind => self.$field.said(),)*
                 }
             }
         }

@@ -32,6 +32,7 @@ mod guide;
 mod idle;
 mod interrupted;
 mod iperf3;
+mod iperf3_held;
 mod iperf3_members;
 mod journal;
 mod junit;

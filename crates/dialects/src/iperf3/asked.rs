@@ -106,5 +106,7 @@ pub(super) struct Server {
     /// For how long nobody comes before a server of one test ends.
     pub idle_s: Option<u64>,
     pub most_seconds: Option<u64>,
+    /// Bits a second that a test may move in all, and over how many nanoseconds they are averaged.
+    pub most_rate: Option<(u64, u64)>,
     pub common: Common,
 }

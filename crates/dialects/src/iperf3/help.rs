@@ -45,6 +45,8 @@ Server:
       --idle-timeout S     with -1: end when nobody has come for so long
       --server-max-duration S
                            length of one test, warm-up included
+      --server-bitrate-limit N[KMGT][/S]
+                           what one test may move in all, averaged over S seconds (5)
 
 Client:
   -c, --client HOST[%DEV]

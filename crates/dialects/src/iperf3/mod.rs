@@ -44,8 +44,9 @@ const SPELLINGS: Spellings = &[
     ("('pathscope server', or the program that --peer names)", "('iperf3 -s')"),
     (
         "start the server with a higher --limit-datagram-rate",
-        "have it served by 'pathscope server --accept iperf3', which has --limit-datagram-rate",
+        "start the server with such a --server-bitrate-limit",
     ),
+    ("--iperf3-limit-rate", "--server-bitrate-limit"),
     ("--connections", "-P"),
     ("--congestion", "-C"),
     ("--duration", "-t"),
@@ -178,6 +179,13 @@ mod tests {
                 format!(
                     "{server} 5300 --listen 0.0.0.0 --cpu 1 --limit-duration 60s --quiet --exit-after-tests 1 \
                      --log-file a --pid-file b"
+                ),
+            ),
+            (
+                "iperf3 -s --server-bitrate-limit 20M/2",
+                format!(
+                    "{server} 5201 --listen * --limit-duration 0s --iperf3-limit-rate 20000000bit --iperf3-limit-rate-over \
+                     2000000000ns --limit-datagram-rate 20000000bit --quiet"
                 ),
             ),
             (

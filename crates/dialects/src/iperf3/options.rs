@@ -151,7 +151,7 @@ const RSA: &str = "RSA is not offered: the libraries for it have an open advisor
 const SCTP: &str = "SCTP is not offered: TCP and UDP (-u) are";
 
 /// What would be another test without it, and why it is not offered.
-pub(super) const REFUSED: [(&str, &str); 14] = [
+pub(super) const REFUSED: [(&str, &str); 13] = [
     ("sctp", SCTP),
     ("xbind", SCTP),
     ("nstreams", SCTP),
@@ -171,10 +171,6 @@ pub(super) const REFUSED: [(&str, &str); 14] = [
     ("authorized-users-path", RSA),
     ("time-skew-threshold", RSA),
     ("use-pkcs1-padding", RSA),
-    (
-        "server-bitrate-limit",
-        "a server here has no limit of rates; --server-max-duration, and the options of 'pathscope server', limit what clients may take",
-    ),
 ];
 
 /// What changes nothing here, and why.

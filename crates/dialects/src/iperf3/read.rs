@@ -1,6 +1,7 @@
 //! What a line of iperf3 asks for, with its defaults and its limits. Not here: how its words are split, and what they are in words of ours.
 
 mod extent;
+mod rates;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -20,8 +21,6 @@ use crate::one_dash;
 const TCP_BLOCK: u64 = 128 << 10;
 /// A datagram that fits an Ethernet frame of either family: what the original finds on most paths.
 const UDP_BLOCK: u64 = 1_448;
-/// Bits a second of a stream over UDP.
-const UDP_RATE: u64 = 1 << 20;
 /// What all streams together may be asked to move.
 const MOST_BYTES: u64 = 1 << 60;
 /// What `--timestamps` writes unless told.
@@ -147,6 +146,7 @@ impl Line {
             is_one_off,
             idle_s: idle_s.filter(|_| is_one_off),
             most_seconds: self.in_range("server-max-duration", &(0..=86_400))?.filter(|&it| it > 0),
+            most_rate: self.most_rate(&mut common.notes)?,
             common,
         })
     }
@@ -225,33 +225,6 @@ impl Line {
             Some(bytes) if !within.contains(&bytes) => Err(out_of_range("length", bytes, &within)),
             typed => Ok(typed.unwrap_or(usual)),
         }
-    }
-
-    /// Bits a second of each stream, and how many blocks leave at once.
-    fn rate(&self, is_udp: bool) -> Result<(Option<u64>, Option<u64>), String> {
-        let Some(typed) = self.value("bitrate") else {
-            return Ok((is_udp.then_some(UDP_RATE), None));
-        };
-        let (rate, burst) = match typed.split_once('/') {
-            Some((rate, burst)) => (rate, Some(parsed::<u64>("bitrate", burst)?)),
-            None => (typed, None),
-        };
-        let within = 1..=1_000;
-        if let Some(burst) = burst.filter(|burst| !within.contains(burst)) {
-            return Err(out_of_range("bitrate", format!("/{burst}"), &within));
-        }
-        let rate = if rate.is_empty() && is_udp {
-            UDP_RATE
-        } else {
-            number(rate, Suffix::Rate).map_err(|why| of("bitrate", why))?
-        };
-        if (1..1_000).contains(&rate) {
-            return Err(of(
-                "bitrate",
-                format!("{rate} is less than 1K, the least that is held here"),
-            ));
-        }
-        Ok(((rate > 0).then_some(rate), burst.filter(|_| rate > 0)))
     }
 
     /// The byte of the IP header that both ends set.

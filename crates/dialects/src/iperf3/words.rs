@@ -172,6 +172,12 @@ pub(super) fn server(server: &Server) -> (Vec<String>, Vec<String>) {
     }
     // Without a limit a test may last as long as its client wants.
     line.say("--limit-duration", &format!("{}s", server.most_seconds.unwrap_or(0)));
+    if let Some((bits, over_ns)) = server.most_rate {
+        line.say("--iperf3-limit-rate", &format!("{bits}bit"));
+        line.say("--iperf3-limit-rate-over", &format!("{over_ns}ns"));
+        // Whoever says how much a test may move says it of datagrams for other machines, too.
+        line.say("--limit-datagram-rate", &format!("{bits}bit"));
+    }
     line.word("--quiet");
     if server.is_one_off {
         line.say("--exit-after-tests", &1);

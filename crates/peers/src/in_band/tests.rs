@@ -28,6 +28,7 @@ fn pings(connections: u32, pings: u64) -> Test {
 
 fn server(stated: Option<Test>, limits: Limits) -> InBand {
     let settings = ServerSettings {
+        rate: None,
         identity: None,
         host: Host::default(),
         limits,
@@ -228,6 +229,7 @@ fn connections_that_follow_one_another_are_awaited_at_the_client_and_taken_as_th
     assert_eq!(further_connections(&test), u64::MAX);
     assert_eq!(further_connections(&pings(4, 5)), 3);
     let settings = ServerSettings {
+        rate: None,
         identity: None,
         host: Host::default(),
         limits: Limits::NONE,

@@ -11,7 +11,8 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 use super::deadlines::QUIET;
 use super::parameters::Parameters;
 use super::plans;
-use super::sent::Sent;
+use super::sent::{Sent, moved};
+use crate::limits::{Average, RateLimit};
 
 /// A test under way.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(super) struct Course {
     pub has_all: bool,
     /// What this end sent, interval by interval.
     pub sent: Sent,
+    /// What moved of late, where that has a limit.
+    average: Average,
     /// What all flows of this end came to, once they are over.
     pub report: Option<Box<EndReport>>,
     /// Somebody wants this end to stop.
@@ -77,6 +80,7 @@ impl Course {
             ends_with_senders: false,
             has_all: false,
             sent,
+            average: Average::default(),
             report,
             is_stopped: false,
             quiet_at: Tick::NEVER,
@@ -110,6 +114,13 @@ impl Course {
             self.moved(now);
         }
         has_moved
+    }
+
+    /// Why it is over after this interval, where it moved more on average than this.
+    pub fn beyond(&mut self, limit: RateLimit, interval: &EndInterval) -> Option<String> {
+        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+        let average = self.average.beyond(limit, length_ns, moved(interval));
+        average.map(|average| limit.reached(average))
     }
 }
 

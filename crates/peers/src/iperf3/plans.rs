@@ -254,13 +254,27 @@ pub(super) fn granted(
         .into(),
     };
     let test = Test::new(plan, None, REPORT_EVERY);
+    within(parameters, &test, settings)?;
+    Ok(test)
+}
+
+/// Whether this server runs such a test for this client.
+fn within(parameters: &Parameters, test: &Test, settings: &ServerSettings) -> Result<(), Declined> {
     let framing = <Iperf3 as Peer>::CONVENTIONS.framing;
-    settings.limits.check_of(&test, framing).map_err(Declined::of)?;
-    if parameters.carrier == Carrier::Udp && pattern.sends(Role::Server) {
+    settings.limits.check_of(test, framing).map_err(Declined::of)?;
+    let streams = parameters.parallel.unwrap_or(1);
+    let all = |each: u64, streams: u64| BitRate(each.saturating_mul(streams));
+    let asked = [parameters.bandwidth, parameters.fqrate].into_iter().flatten();
+    if parameters.carrier == Carrier::Udp && receives(test, Role::Client) {
         // Nothing is said while data flow: who has asked once gets them until it ends the test, or its connection does.
-        let all = rate.map(|rate| BitRate(rate.0.saturating_mul(connections.into())));
+        let all = asked.clone().min().map(|each| all(each, streams));
         settings.limits.check_datagram_rate(all).map_err(Declined::of)?;
     }
-    settings.limits.withheld.check(&test, &settings.congestion_controls).map_err(Declined::of)?;
-    Ok(test)
+    // No rate at all may still keep to the limit: that is seen while it runs.
+    let both = if parameters.way == Way::Both { streams.saturating_mul(2) } else { streams };
+    if let (Some(limit), Some(each)) = (settings.rate, asked.max()) {
+        limit.check(all(each, both)).map_err(Declined::of)?;
+    }
+    let withheld = settings.limits.withheld;
+    withheld.check(test, &settings.congestion_controls).map_err(Declined::of)
 }

@@ -1,4 +1,4 @@
-//! What an end sent of a test, with and without its warm-up: intervals tell it, and results are to be without.
+//! What an end moved of a test, as intervals tell it; and what it sent with and without its warm-up: results are to be without.
 
 use pathscope_modes::registry::EndInterval;
 
@@ -29,6 +29,14 @@ impl Sent {
     pub fn of(self, bytes: u64) -> u64 {
         share(bytes, self.counted, self.all)
     }
+}
+
+/// What an end sent and received in an interval, in bytes.
+pub(super) fn moved(interval: &EndInterval) -> u64 {
+    let of_streams = interval.goodput.map(|it| it.sent_bytes.saturating_add(it.received_bytes));
+    let of_datagrams = interval.datagrams.as_ref();
+    let of_datagrams = of_datagrams.map(|it| it.sent_bytes.saturating_add(it.received_bytes));
+    of_streams.or(of_datagrams).unwrap_or(0)
 }
 
 /// So much of `amount` as `part` is of `whole`; nothing of nothing.

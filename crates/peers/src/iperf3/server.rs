@@ -190,14 +190,23 @@ impl Server {
         Ok(())
     }
 
-    /// What still comes is awaited for longer, as long as it comes and there is time.
-    fn interval(&mut self, interval: &EndInterval, now: Tick) {
-        let Some(course) = &mut self.course else { return };
+    /// What still comes is awaited for longer, as long as it comes and there is time. A test that moves more than its operator lets it is
+    /// over.
+    fn interval(&mut self, interval: &EndInterval, now: Tick) -> Result<(), PeerError> {
+        let Some(course) = &mut self.course else { return Ok(()) };
+        if let (Stage::Running, Some(limit)) = (self.stage, self.own.settings.rate)
+            && let Some(reason) = course.beyond(limit, interval)
+        {
+            self.say_error(errors::RATE);
+            let (who, moment) = (Role::Server, self.moment());
+            return Err(PeerError::Stopped { who, by_this_end: true, moment, reason });
+        }
         if course.interval(interval, now)
             && let Stage::Settling { at_last, is_settled: false } = self.stage
         {
             self.until = now.plus_nanos(deadlines::REST.0).min(at_last);
         }
+        Ok(())
     }
 
     /// All flows of this end are over.
@@ -293,7 +302,7 @@ impl Server {
                 return Err(self.decline(Declined::of(refusal)));
             }
             Input::Attached { .. } => self.attached(now),
-            Input::Interval(interval) => self.interval(&interval, now),
+            Input::Interval(interval) => return self.interval(&interval, now),
             Input::Over(report) => self.over(report, now),
             Input::Stop(reason) => return self.stop(reason, now),
             Input::Deadline => return self.expire(now),

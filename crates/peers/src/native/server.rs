@@ -524,6 +524,7 @@ pub(super) fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
         congestion_controls: Vec::new(),
         wants_ends: false,
         stated: None,
+        rate: None,
     };
     // It is given no name, and no token comes of it.
     let mut server = Server::new(settings, greeting, Err(refusal.clone()), [0; 16], Tick::ZERO);

@@ -42,7 +42,7 @@ use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::joining::Joining;
-use pathscope_peers::limits::Limits;
+use pathscope_peers::limits::{Limits, RateLimit};
 use pathscope_peers::peer;
 use pathscope_peers::registry::{Challenger, Greeting, PeerKind, Purpose};
 
@@ -121,6 +121,8 @@ pub struct Stated {
     pub port: Option<u16>,
     /// So many ports that listener has.
     pub ports: u16,
+    /// What one of their tests may move in all, if there is a limit.
+    pub rate: Option<RateLimit>,
 }
 
 /// A server that listens, and does not answer yet.

@@ -11,9 +11,11 @@ use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
 use pathscope_peers::dialogue::{Renewals, ServerDialogue, ServerSettings};
+use pathscope_peers::limits::RateLimit;
 use pathscope_peers::peer::{Control, KnownBy, Peer};
 use pathscope_peers::registry::{Greeting, GreetingVisitor};
 
+use super::Settings;
 use super::hosts::{Session, Turn};
 use super::log_limit::ServerLog;
 use super::needs::Needs;
@@ -34,8 +36,10 @@ pub(super) fn begin<'server>(
     hosted: Hosted,
     (stop, log): (&Stop, ServerLog<'server>),
 ) -> Result<Box<dyn Session + 'server>, RunError> {
-    let account = Account::begin(&admission.sessions.settings.totals, greeting.kind());
-    greeting.visit(Beginning { account, admission, carrier, stated, hosted, stop, log })
+    let Settings { totals, stated: all, .. } = &admission.sessions.settings;
+    let rate = all.iter().find(|it| it.peer == greeting.kind()).and_then(|it| it.rate);
+    let account = Account::begin(totals, greeting.kind());
+    greeting.visit(Beginning { account, admission, carrier, stated, rate, hosted, stop, log })
 }
 
 /// A session before it is known in which dialogue.
@@ -45,6 +49,8 @@ struct Beginning<'stop, 'server> {
     carrier: Carrier,
     /// The test that such clients run, where its operator has stated one.
     stated: Option<Test>,
+    /// What a test of such clients may move.
+    rate: Option<RateLimit>,
     hosted: Hosted,
     stop: &'stop Stop,
     log: ServerLog<'server>,
@@ -54,7 +60,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
     type Output = Result<Box<dyn Session + 'server>, RunError>;
 
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output {
-        let Self { account, admission, carrier, stated, hosted, stop, log } = self;
+        let Self { account, admission, carrier, stated, rate, hosted, stop, log } = self;
         let mut host = admission.sessions.settings.here.clone();
         host.network.interface = interface_of(carrier.local());
         let journal = &admission.sessions.settings.journal;
@@ -62,8 +68,15 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let limits = admission.limits();
         let congestion_controls = admission.sessions.congestion_controls.clone();
         let identity = Some(admission.sessions.identity);
-        let settings =
-            ServerSettings { identity, host, limits, congestion_controls, wants_ends, stated };
+        let settings = ServerSettings {
+            identity,
+            host,
+            limits,
+            congestion_controls,
+            wants_ends,
+            stated,
+            rate,
+        };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
         let (ends, over) = ((Role::Server, P::SERVED), (carrier, Some(hosted)));
         let mut driver = Driver::new(dialogue, ends, over, journal)?;

@@ -48,7 +48,7 @@ fn load(pattern: Pattern, connections: u32, change: impl FnOnce(&mut GoodputPlan
 
 /// What a server of this kind runs that was told of such a load.
 fn stated(kind: PeerKind, change: impl FnOnce(&mut GoodputPlan)) -> Test {
-    let (_, _, mut tests) = Words::default().of(kind).expect("it can be run");
+    let mut tests = Words::default().of(kind).expect("it can be run").tests;
     let mut test = tests.swap_remove(0);
     test.report_every_ns = Period::from_millis(100);
     let Plan::Goodput(plan) = &mut test.plan else { panic!("it is a load") };

@@ -100,11 +100,11 @@ fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
 
 /// The same, with what happened told to somebody.
 fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    let (_, _, tests) = Words::default().of(KIND).expect("it makes sense");
+    let tests = Words::default().of(KIND).expect("it makes sense").tests;
     let settings = Settings {
         journal: Journal::begin(sink, clock::now()),
         own_listeners_alone: true,
-        stated: vec![Stated { peer: KIND, tests, port: Some(0), ports: PORTS }],
+        stated: vec![Stated { peer: KIND, tests, port: Some(0), ports: PORTS, rate: None }],
         ..Settings::default()
     };
     let (come, mut lines) = common::served_as_told(KIND, settings, clients);

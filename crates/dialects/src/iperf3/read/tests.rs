@@ -68,6 +68,16 @@ fn every_value_is_read() {
     assert_eq!(client("-c h4 -B 10.0.0.1%eth1").common.device.as_deref(), Some("eth1"));
     assert_eq!(client("-c h4 --timestamps").common.timestamps.as_deref(), Some("%c "));
     assert_eq!(server("-s1D --server-max-duration 60").most_seconds, Some(60));
+    for (typed, rate) in [
+        ("20M", Some((20_000_000, 5_000_000_000))),
+        ("1.5g/2.5", Some((1_500_000_000, 2_500_000_000))),
+        ("1M/0.5", Some((1_000_000, 1_000_000_000))),
+        ("0", None),
+    ] {
+        let server = server(&format!("-s --server-bitrate-limit {typed}"));
+        assert_eq!(server.most_rate, rate, "{typed}");
+        assert_eq!(server.common.notes.len(), usize::from(typed == "1M/0.5"), "{typed}");
+    }
 }
 
 #[test]
@@ -138,7 +148,10 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -t 86401", "-t/--time: 86401 is out of range"),
         ("-c h4 --sctp", "--sctp: SCTP is not offered"),
         ("-s --rsa-private-key-path k", "RUSTSEC-2023-0071"),
-        ("-s --server-bitrate-limit 1G", "has no limit of rates"),
+        ("-s --server-bitrate-limit 1G/0", "/0 is out of range: 0.1 to 60 seconds"),
+        ("-s --server-bitrate-limit 1G/x", "--server-bitrate-limit: 'x' is no number"),
+        ("-s --server-bitrate-limit x/5", "--server-bitrate-limit: 'x' has no suffix"),
+        ("-c h4 --server-bitrate-limit 1G", "--server-bitrate-limit is for a server"),
         ("-c h4 --connect-timeout 0", "--connect-timeout: 0 is out of range: 1 to 3600000"),
         ("-s -1 --idle-timeout 0", "--idle-timeout: 0 is out of range: 1 to 86400"),
         ("-s --bind-dev eth0", "--bind-dev: a server listens on addresses"),

@@ -1,6 +1,7 @@
 //! Both dialogues, against each other and against what strangers say, in time that is counted and never waited for.
 
 mod pair;
+mod rates;
 mod recorded;
 mod strangers;
 mod transcripts;
@@ -51,6 +52,7 @@ fn settings(limits: Limits) -> ServerSettings {
         congestion_controls: Vec::new(),
         wants_ends: false,
         stated: None,
+        rate: None,
     }
 }
 

@@ -27,6 +27,7 @@ struct Caller {
 impl Caller {
     fn greet(version: u16) -> Self {
         let settings = ServerSettings {
+            rate: None,
             identity: None,
             host: Host::default(),
             limits: Limits::default(),

@@ -214,6 +214,7 @@ fn other_tests_end_with_their_session() {
 
     // And a server takes none up.
     let settings = ServerSettings {
+        rate: None,
         identity: None,
         host: Host::default(),
         limits: Limits::default(),

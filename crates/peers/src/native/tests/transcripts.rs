@@ -324,6 +324,7 @@ fn replay_both((version, name, text): (u8, &str, &str)) {
         congestion_controls: Vec::new(),
         wants_ends: true,
         stated: None,
+        rate: None,
         identity: None,
     };
     let Opening::Control(greeting) = transcript.opening else { panic!("{name}") };

@@ -26,6 +26,7 @@ fn settings() -> ServerSettings {
         congestion_controls: Vec::new(),
         wants_ends: false,
         stated: NtttcpWords::default().tests().expect("it makes sense").pop(),
+        rate: None,
     }
 }
 

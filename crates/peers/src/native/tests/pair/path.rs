@@ -265,6 +265,7 @@ impl Pair {
 
 fn server(limits: Limits, greeting: Greeting, entropy: u8, now: Tick) -> Server {
     let settings = ServerSettings {
+        rate: None,
         identity: None,
         host: Host::default(),
         limits,
