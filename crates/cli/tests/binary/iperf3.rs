@@ -22,35 +22,48 @@ fn end(server: Server) {
     server.running.finish();
 }
 
-/// The seconds in the first datagram that a server of ours sends to a client of this version (reference/iperf3.md, section 1).
-fn stamp_for(version: &str, port: &str) -> u64 {
-    let server = format!("127.0.0.1:{port}");
-    let mut control = TcpStream::connect(&server).expect("it listens");
+/// A control connection at this server on which these parameters were said, once it awaits streams (reference/iperf3.md, section 1).
+pub fn asked(server: &str, name: &str, said: &str) -> TcpStream {
+    let mut control = TcpStream::connect(server).expect("it listens");
     control.set_read_timeout(Some(PATIENCE)).expect("a socket");
     // Each test has a cookie of its own: whoever comes with one that is known is a stream of that test.
-    let letters = version.bytes().map(|byte| char::from(b'a' + byte % 26)).collect::<String>();
+    let letters = name.bytes().map(|byte| char::from(b'a' + byte % 26)).collect::<String>();
     control.write_all(format!("{letters:a<36}\0").as_bytes()).expect("the cookie is taken");
-    let mut hears = |word: u8| {
-        let mut heard = [0];
-        control.read_exact(&mut heard).expect("it answers");
-        assert_eq!(heard, [word]);
-        control.try_clone().expect("a descriptor")
-    };
-    let asked = format!(
+    hears(&mut control, 9);
+    control.write_all(&(said.len() as u32).to_be_bytes()).expect("it is taken");
+    control.write_all(said.as_bytes()).expect("it is taken");
+    hears(&mut control, 10);
+    control
+}
+
+/// The next word on a control connection is this.
+pub fn hears(control: &mut TcpStream, word: u8) {
+    let mut heard = [0];
+    control.read_exact(&mut heard).expect("it answers");
+    assert_eq!(heard, [word]);
+}
+
+/// A socket of this address that has asked for a stream.
+pub fn calling(server: &str, from: &str) -> UdpSocket {
+    let stream = UdpSocket::bind((from, 0)).expect("a port");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream.connect(server).expect("an address");
+    stream.send(b"9876").expect("it leaves");
+    stream
+}
+
+/// The seconds in the first datagram that a server of ours sends to a client of this version.
+fn stamp_for(version: &str, port: &str) -> u64 {
+    let server = format!("127.0.0.1:{port}");
+    let said = format!(
         r#"{{"udp":true,"omit":0,"time":5,"parallel":1,"reverse":true,"len":1000,"bandwidth":1000000,"client_version":"{version}"}}"#
     );
-    let mut answer = hears(9);
-    answer.write_all(&(asked.len() as u32).to_be_bytes()).expect("it is taken");
-    answer.write_all(asked.as_bytes()).expect("it is taken");
-    hears(10);
-    let stream = UdpSocket::bind("127.0.0.1:0").expect("a port");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
-    stream.connect(&server).expect("an address");
-    stream.send(b"9876").expect("it leaves");
+    let mut control = asked(&server, version, &said);
+    let stream = calling(&server, "127.0.0.1");
     let mut datagram = [0; 2_000];
     assert_eq!(stream.recv(&mut datagram).expect("it is answered"), 4);
-    hears(1);
-    hears(2);
+    hears(&mut control, 1);
+    hears(&mut control, 2);
     assert_eq!(stream.recv(&mut datagram).expect("datagrams come"), 1_000);
     u32::from_be_bytes(*datagram.first_chunk().expect("it is long enough")).into()
 }

@@ -1,10 +1,14 @@
 //! Datagrams that ask a server for the seat of a flow. Not here: the flow's own socket, which is opened as the seat is given.
 
+use std::net::SocketAddr;
+
+use pathscope_core::network::Network;
 use pathscope_os::clock;
 use pathscope_os::datagrams::{self, Datagram};
 use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 
 use super::listening::Listening;
+use super::sessions::Called;
 use super::{Serving, TURN};
 
 impl Serving<'_> {
@@ -23,7 +27,10 @@ impl Serving<'_> {
                         let Datagram { remote, local, .. } = datagram;
                         // What is lost is asked for again, by clients that do.
                         let tell = || drop(datagrams::send(socket, &answer, remote, local));
-                        self.sessions.take_call(promised, tell);
+                        let called = self.sessions.take_call(promised, tell);
+                        if let Called::Elsewhere(place) = called {
+                            self.tell_elsewhere(remote, place);
+                        }
                     }
                     continue;
                 }
@@ -36,5 +43,15 @@ impl Serving<'_> {
             // A lost answer is asked for again.
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
+    }
+
+    /// A stream may be of a test that is awaited from elsewhere: nothing but its address could say so.
+    fn tell_elsewhere(&self, from: SocketAddr, place: Network) {
+        let ip = from.ip().to_canonical();
+        let line = format!(
+            "asks for a stream over UDP and is not answered, since a test is awaited from {place} and none from {ip}: a client whose \
+             streams come from another address than its control connection is served where --allow names a network of both"
+        );
+        self.log.on_stranger(from, &line);
     }
 }

@@ -28,6 +28,7 @@ use pathscope_peers::seats::Seats;
 pub(super) use admission::Admission;
 use seat_word::take_seat;
 pub(super) use seat_word::{Attached, OnItsWay};
+pub(super) use setups::Called;
 use setups::Setups;
 
 use super::Settings;

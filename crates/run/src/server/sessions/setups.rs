@@ -1,5 +1,6 @@
 //! Tests of datagrams whose flows bear no token: each is known by nothing but the address that it comes from, and so the flows of
-//! one test of an address are awaited at a time. Not here: flows that say for which seat they are (`sessions`), nor connections that say whose
+//! one test of an address are awaited at a time. Addresses of a network that was allowed count as one: a client whose flows come from
+//! another address than its words, as behind some translators, has its place there. Not here: flows that say for which seat they are (`sessions`), nor connections that say whose
 //! they are (`gathering`).
 
 use std::collections::{HashMap, VecDeque};
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
+use pathscope_core::network::Network;
 use pathscope_os::clock;
 
 use super::Sessions;
@@ -31,10 +33,19 @@ const SILENT: &str =
 const TOO_LONG: &str = "its UDP flows took longer to come than 2 s and 250 ms for each of them, and another test of its \
                         address waits for its turn";
 
-/// Whose flows are awaited, and who is next, by addresses.
+/// Whose flows are awaited, and who is next, by where they come from.
 #[derive(Debug, Default)]
 pub(super) struct Setups {
-    of: HashMap<IpAddr, VecDeque<Setup>>,
+    of: HashMap<Network, VecDeque<Setup>>,
+}
+
+/// What came of a datagram that asks for a seat.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::server) enum Called {
+    /// It is of a test, or comes where none awaits anything more.
+    Heard,
+    /// No test is awaited from there, and one is from this network: whose flows do not come from where its words do.
+    Elsewhere(Network),
 }
 
 /// A test whose flows are to come.
@@ -47,6 +58,8 @@ struct Setup {
     missing: u32,
     /// Where the others are.
     came: Vec<SocketAddr>,
+    /// Whether it was told that somebody else asks, while nothing of it had come.
+    has_told: bool,
     /// When it has had its turn for long enough, whatever comes.
     until: Tick,
     /// Since when nothing of it has come, from the begin of its turn on.
@@ -54,30 +67,30 @@ struct Setup {
 }
 
 impl Setups {
-    /// A test of so many flows, of this address, is to be set up. Whether it is its turn: else it is told when it is.
+    /// A test of so many flows, from there, is to be set up. Whether it is its turn: else it is told when it is.
     pub fn enter(
         &mut self,
-        address: IpAddr,
+        place: Network,
         token: Token,
         (inbox, flows): (Inbox, u32),
         now: Tick,
     ) -> bool {
-        let queue = self.of.entry(address).or_default();
+        let queue = self.of.entry(place).or_default();
         let is_first = queue.is_empty();
-        let mut setup =
-            Setup { token, inbox, missing: flows, came: Vec::new(), until: now, since: now };
+        let (missing, came, has_told) = (flows, Vec::new(), false);
+        let mut setup = Setup { token, inbox, missing, came, has_told, until: now, since: now };
         setup.count_from(now);
         queue.push_back(setup);
         is_first
     }
 
     /// Nobody is awaited for this test any more.
-    pub fn leave(&mut self, address: IpAddr, token: Token, now: Tick) {
-        let Some(queue) = self.of.get_mut(&address) else { return };
+    pub fn leave(&mut self, place: Network, token: Token, now: Tick) {
+        let Some(queue) = self.of.get_mut(&place) else { return };
         let had_turn = queue.front().is_some_and(|first| first.token == token);
         queue.retain(|setup| setup.token != token);
         match queue.front_mut() {
-            None => drop(self.of.remove(&address)),
+            None => drop(self.of.remove(&place)),
             Some(next) if had_turn => next.begin(now),
             Some(_) => {}
         }
@@ -85,22 +98,38 @@ impl Setups {
 
     /// A datagram asks for a seat that came from there to here. Where there is one, it is told so, and its test hears of it, the first time. In
     /// this order: a client takes what comes first for the answer, and what a test sends must not be that.
-    pub fn join(&mut self, promised: Promised, tell: impl FnOnce(), now: Tick) {
+    pub fn join(
+        &mut self,
+        place: Network,
+        promised: Promised,
+        tell: impl FnOnce(),
+        now: Tick,
+    ) -> Called {
         let remote = promised.remote;
-        let queue = self.of.get_mut(&remote.ip());
-        let Some(setup) = queue.and_then(VecDeque::front_mut) else { return };
+        let queue = self.of.get_mut(&place);
+        let Some(setup) = queue.and_then(VecDeque::front_mut) else { return self.unknown() };
         // Once the last has come, the test begins: what is repeated then gets no answer.
         if setup.missing == 0 {
-            return;
+            return Called::Heard;
         }
         tell();
         if setup.came.contains(&remote) {
-            return;
+            return Called::Heard;
         }
         setup.missing -= 1;
         setup.since = now;
         setup.came.push(remote);
         setup.inbox.post(SessionMessage::Called(promised));
+        Called::Heard
+    }
+
+    /// What came of one from where nobody is awaited: told once of each test that it may be of.
+    fn unknown(&mut self) -> Called {
+        let may_be_its = |(place, queue): (&Network, &mut VecDeque<Setup>)| {
+            let first = queue.front_mut().filter(|first| first.came.is_empty())?;
+            (!std::mem::replace(&mut first.has_told, true)).then_some(*place)
+        };
+        self.of.iter_mut().find_map(may_be_its).map_or(Called::Heard, Called::Elsewhere)
     }
 
     /// When a test has had its turn for so long that others are not to wait for it.
@@ -145,7 +174,8 @@ impl Setup {
 impl Sessions {
     /// Datagram flows of this test are awaited that say nothing of it: they come from this address. Whether it is its turn.
     pub fn set_up(&self, address: IpAddr, token: Token, awaits: (Inbox, u32)) -> bool {
-        let is_its_turn = lock(&self.state).setups.enter(address, token, awaits, clock::now());
+        let place = self.place_of(address);
+        let is_its_turn = lock(&self.state).setups.enter(place, token, awaits, clock::now());
         // Who has its turn may not keep it for ever from now on.
         self.listener.wake();
         is_its_turn
@@ -153,12 +183,20 @@ impl Sessions {
 
     /// They are no longer.
     pub fn is_set_up(&self, address: IpAddr, token: Token) {
-        lock(&self.state).setups.leave(address, token, clock::now());
+        lock(&self.state).setups.leave(self.place_of(address), token, clock::now());
     }
 
     /// A datagram flow calls that says nothing of its test. It is told where it has a place.
-    pub fn take_call(&self, promised: Promised, tell: impl FnOnce()) {
-        lock(&self.state).setups.join(promised, tell, clock::now());
+    pub fn take_call(&self, promised: Promised, tell: impl FnOnce()) -> Called {
+        let place = self.place_of(promised.remote.ip());
+        lock(&self.state).setups.join(place, promised, tell, clock::now())
+    }
+
+    /// Where an address is of: the widest network that was allowed and has it, or itself alone.
+    fn place_of(&self, address: IpAddr) -> Network {
+        let allowed = self.settings.allow.iter().filter(|network| network.contains(address));
+        let widest = allowed.min_by_key(|network| network.bits());
+        widest.copied().unwrap_or_else(|| Network::of(address, u8::MAX))
     }
 
     /// Ends tests that keep others of their address waiting, and says when to look again.
@@ -187,10 +225,13 @@ mod tests {
         text.parse().expect("an address")
     }
 
+    fn place(text: &str) -> Network {
+        text.parse().expect("a network")
+    }
+
     fn enter(setups: &mut Setups, name: u8, flows: u32, ms: u64) -> (bool, InboxReader) {
         let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
-        let ip = address("192.0.2.1:1").ip();
-        (setups.enter(ip, Token([name; 16]), (inbox, flows), at(ms)), reader)
+        (setups.enter(place("192.0.2.1"), Token([name; 16]), (inbox, flows), at(ms)), reader)
     }
 
     /// A datagram comes from this port; whether it is told so.
@@ -199,7 +240,7 @@ mod tests {
         remote.set_port(port);
         let mut is_told = false;
         let promised = Promised { local, remote, beside: Beside::default() };
-        setups.join(promised, || is_told = true, at(ms));
+        setups.join(place("192.0.2.1"), promised, || is_told = true, at(ms));
         is_told
     }
 
@@ -223,6 +264,7 @@ mod tests {
             let mut is_told = false;
             let (local, remote) = (address(LOCAL), address(from));
             setups.join(
+                Network::of(remote.ip(), u8::MAX),
                 Promised { local, remote, beside: Beside::default() },
                 || {
                     is_told = true;
@@ -243,13 +285,31 @@ mod tests {
         assert_eq!(told, [(true, "7"), (true, ""), (true, "8"), (false, ""), (false, "")]);
         assert!(!answers(&mut setups, "192.0.2.2:7", &one), "nobody waits for those");
         assert!(heard(&other).is_empty());
-        let ip = address("192.0.2.1:1").ip();
-        setups.leave(ip, Token([1; 16]), at(5));
+        setups.leave(place("192.0.2.1"), Token([1; 16]), at(5));
         assert_eq!(heard(&other), ["turn"]);
         assert!(answers(&mut setups, "192.0.2.1:9", &other));
         assert_eq!(heard(&other), ["9"]);
-        setups.leave(ip, Token([2; 16]), at(6));
+        setups.leave(place("192.0.2.1"), Token([2; 16]), at(6));
         assert!(setups.of.is_empty() && !answers(&mut setups, "192.0.2.1:9", &other));
+    }
+
+    #[test]
+    fn of_who_asks_where_nobody_is_awaited_is_told_once_for_each_test_that_it_may_be_of() {
+        let mut setups = Setups::default();
+        let from = |setups: &mut Setups| {
+            let (local, remote) = (address(LOCAL), address("203.0.113.7:9"));
+            let promised = Promised { local, remote, beside: Beside::default() };
+            setups.join(place("203.0.113.7"), promised, || panic!("nobody is awaited there"), at(1))
+        };
+        assert_eq!(from(&mut setups), Called::Heard, "no test is set up at all");
+        let (_, one) = enter(&mut setups, 1, 2, 0);
+        let (_, _other) = enter(&mut setups, 2, 2, 0);
+        assert_eq!(from(&mut setups), Called::Elsewhere(place("192.0.2.1")));
+        assert_eq!(from(&mut setups), Called::Heard);
+        // Whose flows come from where its words do is none of those.
+        setups.leave(place("192.0.2.1"), Token([1; 16]), at(2));
+        assert!(comes(&mut setups, 7, 3) && heard(&one).is_empty());
+        assert_eq!(from(&mut setups), Called::Heard);
     }
 
     #[test]
@@ -271,7 +331,7 @@ mod tests {
         setups.expire(at(61_999));
         assert!(heard(&last).is_empty());
         // One that leaves before its turn takes it from nobody.
-        setups.leave(address("192.0.2.1:1").ip(), Token([3; 16]), at(61_999));
+        setups.leave(place("192.0.2.1"), Token([3; 16]), at(61_999));
         assert!(setups.next_deadline().is_none() && heard(&next).is_empty());
     }
 
@@ -290,7 +350,7 @@ mod tests {
             (128, 0),
             "all came, and none was stopped"
         );
-        setups.leave(address("192.0.2.1:1").ip(), Token([1; 16]), at(3_841));
+        setups.leave(place("192.0.2.1"), Token([1; 16]), at(3_841));
         assert_eq!(heard(&next), ["turn"]);
 
         // Who lets one come before each silence is over: 2 s and 250 ms for each of its eight, as it is no faster.
