@@ -113,6 +113,8 @@ pub(super) struct Stream {
     held: Option<Row>,
     ready: VecDeque<Row>,
     is_over: bool,
+    /// How its connection stood when that was told last, in whichever row.
+    looked: Option<TcpLook>,
     /// Segments sent again since the connection began, when that was told last.
     retransmits_told: u64,
     /// Datagrams of the warm-up: those that were sent, or that were up to the highest number that came.
@@ -183,6 +185,7 @@ impl Streams {
             held: None,
             ready: VecDeque::new(),
             is_over: false,
+            looked: None,
             retransmits_told: 0,
             before: 0,
             whole: Row {
@@ -207,6 +210,7 @@ impl Streams {
         };
         let (sends, Some(row)) = (stream.sends, &mut stream.open) else { return };
         row.take(progress, sends);
+        stream.looked = both_looks(stream.looked, progress.tcp);
         // What ends a little early is that row's.
         let due_ns = shape.row_end_ns(row.start_ns);
         if progress.end_ns.saturating_add(shape.tolerance_ns()) >= due_ns {
@@ -227,8 +231,9 @@ impl Streams {
         if let (Some(row), Some(tcp), true) =
             (&mut stream.open, &connection.facts.tcp, stream.sends)
         {
+            // The end tells less than a look. One that comes amid a row is the first word of it.
             let end = TcpLook::at_end(connection.facts.flow, tcp);
-            row.look = both_looks(row.look, Some(end));
+            row.look = both_looks(stream.looked, Some(end));
         }
         stream.ends(&shape);
     }

@@ -155,6 +155,33 @@ fn what_comes_in_the_moments_behind_the_planned_end_is_of_the_last_row() {
 }
 
 #[test]
+fn the_row_in_which_a_connection_ends_has_what_was_told_of_it_before() {
+    let mut streams = streams(push());
+    let look = Some(TcpLook {
+        reorderings: Some(2),
+        ..progress(0, [0, 0], 0, Some(1)).tcp.expect("a look")
+    });
+    streams.progress(&ConnectionProgress { tcp: look, ..progress(0, [0, 1_000], 5, None) });
+    streams.progress(&progress(0, [1_000, 1_400], 6, None));
+    let mut over = connection(0);
+    let tcp = TcpFacts {
+        retransmits: Some(4),
+        congestion_window_bytes: Some(10),
+        rtt_ns: Some(7_000),
+        ..TcpFacts::default()
+    };
+    over.facts.tcp = Some(tcp);
+    streams.closed(&over);
+    streams.take_interval().expect("the first second is whole");
+    let last = streams.take_interval().expect("what came until the end is a row")[0].1;
+    assert_eq!((last.bytes, last.retransmits), (6, Some(3)));
+    let last = last.look.expect("it has ended");
+    assert_eq!((last.congestion_window_bytes, last.rtt_ns), (Some(10), Some(7_000)));
+    assert_eq!((last.peer_window_bytes, last.path_mtu_bytes), (Some(328_704), Some(65_535)));
+    assert_eq!((last.rtt_variation_ns, last.reorderings), (Some(24_000), Some(2)));
+}
+
+#[test]
 fn what_datagrams_are_waited_for_is_no_time_of_the_test() {
     let came = |start_end, bytes| ConnectionProgress {
         datagrams: Some(DatagramProgress::default()),
