@@ -71,6 +71,9 @@ impl Presents for DatagramsPlan {
     }
 }
 
+/// Of a receiver whose report is missing as of one that never makes any: which it is, a caveat says.
+const UNTOLD: &str = "the receiver has not told what came";
+
 /// What each receiver counted in the interval, up and down.
 fn received<'a>(
     plan: &DatagramsPlan,
@@ -81,11 +84,13 @@ fn received<'a>(
 
 fn goodput(name: &'static str, way: &DatagramDirection) -> Figure {
     let rate = way.datagrams_per_second;
-    let taken = load::taken(
-        (None, way.received_bytes),
-        way.verify.unwrap_or_default(),
-        rate.map(|_| way.window_ns),
-    );
+    let taken = match way.received_bytes {
+        None => UNTOLD.to_owned(),
+        received => {
+            let window_ns = rate.map(|_| way.window_ns);
+            load::taken((None, received), way.verify.unwrap_or_default(), window_ns)
+        }
+    };
     let rate = rate.filter(|_| way.received_bytes.is_some());
     let rate = rate.map(|rate| count(rate.round() as u64));
     let note =
@@ -176,4 +181,22 @@ fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Option<T
     ];
     let ends = (&*client.flows, server.map(|server| &*server.flows));
     load::flows("flows", &columns, ends, |flow| flow.flow, client.failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_receiver_that_has_told_nothing_that_is_said_and_no_report_is_called_missing() {
+        let way = |received_bytes| DatagramDirection {
+            sent: Some(7),
+            received_bytes,
+            ..DatagramDirection::default()
+        };
+        let note = |received| goodput("up", &way(received)).note.unwrap_or_default();
+        assert_eq!(note(None), "the receiver has not told what came");
+        let told = note(Some(7 << 10));
+        assert!(told.starts_with("7 KiB"), "{told}");
+    }
 }
