@@ -82,6 +82,8 @@ pub(super) struct Client {
     pub block_bytes: u64,
     /// Of each stream.
     pub rate_bps: Option<u64>,
+    /// The same by its other option, of which the lower counts.
+    pub fq_rate_bps: Option<u64>,
     /// Blocks that leave at once.
     pub burst: Option<u64>,
     pub window_bytes: Option<u64>,

@@ -108,8 +108,9 @@ impl ClientScreen {
             .with("timestamp", objects::timestamp(self.report.unix_ns(self.started_ns)))
             .with("connecting_to", objects::place(&self.client.host, common.port));
         let start = objects::segments(start, &self.report.streams.shape, self.client.mss, sockets);
-        let start =
-            start.with("target_bitrate", self.client.rate_bps.unwrap_or(0)).with("fq_rate", 0_u64);
+        let start = start
+            .with("target_bitrate", self.client.rate_bps.unwrap_or(0))
+            .with("fq_rate", self.client.fq_rate_bps.unwrap_or(0));
         let start = objects::buffers(start, self.client.window_bytes, sockets);
         start.with("test_start", self.test_start())
     }
@@ -133,7 +134,7 @@ impl ClientScreen {
             .with("tos", u32::from(tos))
             .with("target_bitrate", self.client.rate_bps.unwrap_or(0))
             .with("bidir", u32::from(way == Way::Both))
-            .with("fqrate", 0_u64)
+            .with("fqrate", self.client.fq_rate_bps.unwrap_or(0))
             .with("interval", self.client.common.interval_ns as f64 / 1e9)
             .with("gso", 0_u64)
             .with("gro", 0_u64)

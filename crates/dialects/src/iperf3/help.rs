@@ -54,6 +54,7 @@ Client:
   -b, --bitrate N[KMGT][/B]
                            bits a second of each stream; 0: as fast as it goes; over TCP B blocks at once
                            (TCP 0, UDP 1048576)
+      --fq-rate N[KMGT]    the same, in the option that the kernel holds elsewhere; the lower of both counts
   -t, --time S             how long; 0: until it is stopped (10)
   -n, --bytes N[KMGT]      or how many bytes, on all streams together
   -k, --blockcount N[KMGT] or how many blocks

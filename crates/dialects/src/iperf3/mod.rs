@@ -147,6 +147,17 @@ mod tests {
         ] {
             assert_eq!(native(line), Ok(words), "{line}");
         }
+        // Of two rates the lower holds.
+        for (line, rate) in [
+            ("--fq-rate 2M", 2_000_000),
+            ("--fq-rate 2M -b 1M", 1_000_000),
+            ("-u --fq-rate 64K", 64_000),
+            ("-u --fq-rate 2M", 1_048_576),
+            ("--fq-rate 0 -b 1M", 1_000_000),
+        ] {
+            let said = native(&format!("iperf3 -c h4 {line}")).expect("it means something");
+            assert!(said.contains(&format!("--rate {rate}bit")), "{line}: {said}");
+        }
         // Datagrams leave in fragments, as the original's do, unless that was forbidden.
         let cut = native("iperf3 -c h4 -u -b 0 -l 8K").expect("it means something");
         assert!(cut.contains("--protocol udp --datagram 8192B --may-fragment"), "{cut}");

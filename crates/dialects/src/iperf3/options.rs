@@ -151,7 +151,7 @@ const RSA: &str = "RSA is not offered: the libraries for it have an open advisor
 const SCTP: &str = "SCTP is not offered: TCP and UDP (-u) are";
 
 /// What would be another test without it, and why it is not offered.
-pub(super) const REFUSED: [(&str, &str); 13] = [
+pub(super) const REFUSED: [(&str, &str); 12] = [
     ("sctp", SCTP),
     ("xbind", SCTP),
     ("nstreams", SCTP),
@@ -161,10 +161,6 @@ pub(super) const REFUSED: [(&str, &str); 13] = [
         "what is sent and received is no file's: a pattern is sent, and what comes is counted",
     ),
     ("flowlabel", "labels of IPv6 flows are not offered: leave it out"),
-    (
-        "fq-rate",
-        "pacing by the kernel is not offered; -b holds the same rate by this program's own clock",
-    ),
     ("username", RSA),
     ("rsa-public-key-path", RSA),
     ("rsa-private-key-path", RSA),

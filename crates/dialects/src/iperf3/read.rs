@@ -192,6 +192,7 @@ impl Line {
             omit_s,
             block_bytes: self.block(is_udp)?,
             rate_bps,
+            fq_rate_bps: self.fq_rate(&mut common.notes)?,
             burst,
             window_bytes: self.size("window", &(0..=512 << 20))?.filter(|&it| it > 0),
             congestion: self.value("congestion").map(str::to_owned),

@@ -81,7 +81,8 @@ fn extent(client: &Client, line: &mut Line) {
 }
 
 fn rate(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
-    let Some(rate_bps) = client.rate_bps else { return };
+    let rates = [client.rate_bps, client.fq_rate_bps].into_iter().flatten();
+    let Some(rate_bps) = rates.min() else { return };
     line.say("--rate", &format!("{rate_bps}bit"));
     if client.is_udp {
         if client.burst.is_some() {

@@ -1,4 +1,4 @@
-//! Rates as two options say them: of a client's streams, and what a server lets a test move.
+//! Rates as three options say them: of a client's streams, and what a server lets a test move.
 
 use super::{Line, of, out_of_range, parsed};
 use crate::iperf3::numbers::{Suffix, number};
@@ -33,6 +33,21 @@ impl Line {
             ));
         }
         Ok(((rate > 0).then_some(rate), burst.filter(|_| rate > 0)))
+    }
+
+    /// Bits a second of each stream that the kernel is to hold: who is to hold them here goes to the notes.
+    pub(super) fn fq_rate(&self, notes: &mut Vec<String>) -> Result<Option<u64>, String> {
+        const NAME: &str = "fq-rate";
+        let Some(typed) = self.value(NAME) else { return Ok(None) };
+        let rate = number(typed, Suffix::Rate).map_err(|why| of(NAME, why))?;
+        if (1..1_000).contains(&rate) {
+            return Err(of(NAME, format!("{rate} is less than 1K, the least that is held here")));
+        }
+        if rate > 0 {
+            let why = "held by this program's own clock, as -b is, and not by the kernel";
+            notes.push(of(NAME, why));
+        }
+        Ok((rate > 0).then_some(rate))
     }
 
     /// What a test may move in all, and over how many nanoseconds that is averaged. What is less than a report's time goes to the notes.

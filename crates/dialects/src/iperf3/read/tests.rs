@@ -87,6 +87,7 @@ fn what_has_no_effect_is_named_once() {
         ("-c h4 stray", "'stray' is no option"),
         ("-c h4 -u -N", "-N/--no-delay has no effect with -u"),
         ("-c h4 --dont-fragment", "no effect without -u"),
+        ("-c h4 --fq-rate 1G", "--fq-rate: held by this program's own clock"),
     ] {
         let notes = client(line).common.notes;
         assert!(matches!(&notes[..], [note] if note.contains(said)), "{line}: {notes:?}");
@@ -141,6 +142,7 @@ fn what_cannot_be_is_refused_by_name() {
         ("-c h4 -b 1X", "-b/--bitrate: '1X' has no suffix"),
         ("-c h4 -b 1M/1001", "-b/--bitrate: /1001 is out of range: 1 to 1000"),
         ("-c h4 -b 999", "999 is less than 1K"),
+        ("-c h4 --fq-rate 999", "--fq-rate: 999 is less than 1K"),
         ("-c h4 -w 1G", "-w/--window: 1073741824 is out of range"),
         ("-c h4 -S 256", "-S/--tos: '256' is no number from 0 to 255"),
         ("-c h4 --dscp best", "--dscp: 'best' is no code point"),
