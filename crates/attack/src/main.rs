@@ -2,8 +2,8 @@
 //!
 //! `sessions` means none: it is very many ordinary clients at once, in one program.
 //!
-//! It speaks the native protocol by docs/protocol.md alone and shares no code with the product, so that neither
-//! repeats the other's errors. Who starts servers, measures them and judges is `cargo xtask attack`.
+//! It speaks the native protocol by docs/protocol.md alone, of iperf3's and ntttcp's as much as it needs, and shares no code with the
+//! product, so that neither repeats the other's errors. Who starts servers, measures them and judges is `cargo xtask attack`.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "what it tells is what it is run for")]

@@ -24,6 +24,8 @@ pub struct Case {
     pub few_descriptors: bool,
     /// The server is not root.
     pub without_root: bool,
+    /// The server serves clients of other programs, too.
+    pub for_others: bool,
     /// A server against its client.
     pub against_client: bool,
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use pathscope_core::quantity;
 
 use super::case::Case;
-use super::honest::{Measured, is_refused};
+use super::honest::{Measured, Transfers, is_refused};
 use super::run::Told;
 use super::stage::Observed;
 use crate::console::say;
@@ -27,6 +27,8 @@ pub struct Figures {
     pub given_back: Option<Duration>,
     /// What the attack says of itself.
     pub told: Told,
+    /// What an honest client of iperf3 made beside it, where its clients are served.
+    pub transfers: Option<Transfers>,
     /// Bounds that were broken, as sentences.
     pub broken: Vec<String>,
 }
@@ -108,7 +110,11 @@ impl Figures {
     pub fn counts(&self) -> String {
         let counts = self.told.counts.iter();
         let counts = counts.map(|(what, times)| format!("{what}: {}", quantity::count(*times)));
-        counts.collect::<Vec<_>>().join(", ")
+        let honest = self.transfers.iter().map(|made| {
+            let [whole, refused] = [made.whole, made.refused].map(quantity::count);
+            format!("honest transfers of iperf3 beside it: {whole} whole, {refused} refused")
+        });
+        counts.chain(honest).collect::<Vec<_>>().join(", ")
     }
 
     /// None where one had no answer, or none was said.

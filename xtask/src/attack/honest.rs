@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use super::stage::Stage;
-use crate::ends::End;
+use crate::ends::{End, now, pause};
 
 /// How long it measures while nobody attacks: long enough for a thousand pings.
 pub const ALONE_SECONDS: u64 = 3;
@@ -69,6 +69,47 @@ impl Client {
     }
 }
 
+/// What transfers over iperf3's wire came to that an honest client made one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Transfers {
+    /// Those of which each byte was counted at both ends.
+    pub whole: u64,
+    /// Those that the server refused.
+    pub refused: u64,
+    /// What came of others, as sentences.
+    pub failed: Vec<String>,
+}
+
+/// Of a transfer, over two streams together.
+const TRANSFER_BYTES: u64 = 1 << 20;
+
+impl Transfers {
+    /// As many as there is time for, one at a time with a pause behind each.
+    pub fn make(stage: &Stage, server: SocketAddr, lasts: Duration) -> Result<Self> {
+        let (start, mut all) = (now(), Self::default());
+        while start.elapsed() < lasts {
+            let mut command = stage.honest(&stage.pathscope);
+            command.args(["iperf3", "-J", "-P", "2", "-n", &TRANSFER_BYTES.to_string()]);
+            command.args(["-c", &server.ip().to_string()]);
+            let output = End::start(command)?.output(Duration::from_secs(60))?;
+            all.take(&output);
+            pause(Duration::from_millis(250));
+        }
+        Ok(all)
+    }
+
+    fn take(&mut self, output: &str) {
+        let document: Value = serde_json::from_str(output).unwrap_or_default();
+        let sums = ["sum_sent", "sum_received"].map(|sum| document["end"][sum]["bytes"].as_u64());
+        match document["error"].as_str() {
+            None if sums == [Some(TRANSFER_BYTES); 2] => self.whole += 1,
+            None => self.failed.push(format!("count {sums:?} of {TRANSFER_BYTES} bytes")),
+            Some(error) if is_refused(error) => self.refused += 1,
+            Some(error) => self.failed.push(format!("be served: {error}")),
+        }
+    }
+}
+
 /// Whether a client that measured nothing was told by the server which of its limits others have used up.
 pub fn is_refused(error: &str) -> bool {
     error.contains("refused by the server: ")
@@ -92,6 +133,23 @@ fn p99(rtt: &Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transfer_is_whole_refused_or_failed() {
+        let mut all = Transfers::default();
+        let counted = |sent, received| {
+            format!(
+                r#"{{"end":{{"sum_sent":{{"bytes":{sent}}},"sum_received":{{"bytes":{received}}}}}}}"#
+            )
+        };
+        all.take(&counted(1_048_576, 1_048_576));
+        all.take(r#"{"error":"refused by the server: it runs another test"}"#);
+        assert_eq!((all.whole, all.refused, all.failed.len()), (1, 1, 0));
+        all.take(&counted(1_048_576, 1_048_575));
+        all.take(r#"{"error":"the server closed the connection"}"#);
+        all.take("");
+        assert_eq!((all.whole, all.refused, all.failed.len()), (1, 1, 3));
+    }
 
     #[test]
     fn the_99th_percentile_or_else_the_greatest() {

@@ -57,6 +57,7 @@ fn judge(figures: &Figures, processors: u64) -> Vec<String> {
         ));
     }
     broken.extend(unfair(figures, processors));
+    broken.extend(inexact(figures));
     if figures.given_back.is_none() {
         broken.push(format!(
             "{} s after the attack the server still held more than before",
@@ -94,6 +95,23 @@ fn unfair(figures: &Figures, processors: u64) -> Vec<String> {
     broken
 }
 
+/// An honest client of iperf3 has each byte of its transfers, and is served unless strangers from many places have every place.
+fn inexact(figures: &Figures) -> Vec<String> {
+    let Some(made) = &figures.transfers else { return Vec::new() };
+    let failed = made.failed.iter();
+    let mut broken: Vec<String> =
+        failed.map(|why| format!("an honest client of iperf3 failed to {why}")).collect();
+    if made.whole == 0 && (made.refused == 0 || figures.case.is_of_one_place()) {
+        broken.push("an honest client of iperf3 was not served once".to_owned());
+    }
+    if made.refused > 0 && figures.case.is_of_one_place() {
+        let refused = quantity::count(made.refused);
+        broken.push(format!("an honest client of iperf3 was refused, times: {refused}"));
+    }
+    broken.dedup();
+    broken
+}
+
 struct Share {
     least_goodput_bps: f64,
     most_p99_ns: f64,
@@ -116,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::attack::case::Case;
-    use crate::attack::honest::Measured;
+    use crate::attack::honest::{Measured, Transfers};
     use crate::attack::run::Told;
     use crate::attack::samples::Sample;
     use crate::attack::stage::Observed;
@@ -142,6 +160,7 @@ mod tests {
             greetings: vec![Some(1_000)],
             given_back: Some(Duration::ZERO),
             told: Told::default(),
+            transfers: Some(Transfers { whole: 1, ..Transfers::default() }),
             broken: Vec::new(),
         }
     }
@@ -157,7 +176,7 @@ mod tests {
 
     #[test]
     fn each_bound_that_is_broken_has_a_sentence() {
-        let breaks: [fn(&mut Figures); 9] = [
+        let breaks: [fn(&mut Figures); 12] = [
             |it| it.observed.most.most_resident_bytes = MOST_BYTES + 1,
             |it| it.observed.most.threads = MOST_THREADS + 1,
             |it| it.observed.most.descriptors = 801,
@@ -167,6 +186,12 @@ mod tests {
             |it| it.beside = Ok(Measured { goodput_bps: 0.4e9, p99_ns: 1 }),
             |it| it.beside = Ok(Measured { goodput_bps: 8e9, p99_ns: 69_000_000 }),
             |it| it.given_back = None,
+            |it| it.transfers = Some(Transfers::default()),
+            |it| it.transfers.iter_mut().for_each(|made| made.failed.push("count it".to_owned())),
+            |it| {
+                it.case.name = "iperf3-one-address".to_owned();
+                it.transfers.iter_mut().for_each(|made| made.refused = 1);
+            },
         ];
         for (index, break_it) in breaks.iter().enumerate() {
             let mut figures = good();
@@ -188,6 +213,20 @@ mod tests {
         assert_eq!(beside("random-bytes", refused), 0);
         assert_eq!(beside("sessions-256-one-address", refused), 1);
         assert_eq!(beside("random-bytes", "read the goodput: be measured: without a reason"), 1);
+    }
+
+    #[test]
+    fn strangers_of_many_places_may_have_every_transfer_refused_and_of_one_none() {
+        let transfers = |name: &str, whole, refused| {
+            let mut figures = good();
+            figures.case.name = name.to_owned();
+            figures.transfers = Some(Transfers { whole, refused, failed: Vec::new() });
+            judge(&figures, 2).len()
+        };
+        assert_eq!(transfers("ntttcp-silent", 0, 9), 0);
+        assert_eq!(transfers("ntttcp-silent", 0, 0), 1);
+        assert_eq!(transfers("iperf3-silent-one-address", 8, 0), 0);
+        assert_eq!(transfers("iperf3-silent-one-address", 0, 9), 2);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod stage;
 mod strangers;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -123,7 +124,16 @@ fn attack(
     let honest = honest::Client::start(stage, address, seconds + 2)?;
     let greetings = strangers.greet(stage, address, seconds + 2)?;
     let mut attack = strangers.start(stage, case, address, seconds)?;
-    let observed = server.watch(&mut attack, Duration::from_secs(seconds + 60))?;
+    let lasts = Duration::from_secs(seconds);
+    let (observed, transfers) = thread::scope(|scope| {
+        let transfers = || honest::Transfers::make(stage, address, lasts);
+        let transfers = case.for_others.then(|| scope.spawn(transfers));
+        let observed = server.watch(&mut attack, lasts + Duration::from_secs(60));
+        (observed, transfers.map(thread::ScopedJoinHandle::join))
+    });
+    let observed = observed?;
+    let transfers = transfers.map(|made| made.unwrap_or_else(|_| bail!("make transfers")));
+    let transfers = transfers.transpose()?;
     let told = attack.told()?;
     let greetings = greetings.milliseconds()?;
     let beside = honest.finish();
@@ -136,6 +146,7 @@ fn attack(
         greetings,
         given_back,
         told,
+        transfers,
         broken: Vec::new(),
     };
     figures.broken = judgement::broken(&figures);

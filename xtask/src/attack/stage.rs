@@ -154,6 +154,9 @@ impl Stage {
             command.args(["prlimit", FEW_DESCRIPTORS]);
         }
         command.arg(self.program_for(case)?).arg("server");
+        if case.for_others {
+            command.args(["--accept", "native,iperf3,ntttcp"]);
+        }
         let log = self.folder.path().join("log");
         let file = File::create(&log).with_context(|| format!("make {}", log.display()))?;
         let errors = file.try_clone().context("share the log")?;

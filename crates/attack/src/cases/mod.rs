@@ -3,6 +3,7 @@
 mod connections;
 mod crowds;
 mod noise;
+mod others;
 mod proposals;
 mod reports;
 mod seats;
@@ -25,6 +26,8 @@ pub enum Start {
     FewDescriptors,
     /// By a user who is not root.
     WithoutRoot,
+    /// So that it serves clients of two other programs, too.
+    ForOthers,
 }
 
 /// An attack.
@@ -56,6 +59,16 @@ const fn case(
 ) -> Case {
     let (version, start) = (Version::Two, Start::Plain);
     Case { name, purpose, seconds: 8, callers, version, over_ipv6: false, start, run }
+}
+
+/// One in the words of another program.
+const fn other(
+    name: &'static str,
+    purpose: &'static str,
+    callers: u32,
+    run: fn(&Ground) -> io::Result<()>,
+) -> Case {
+    Case { start: Start::ForOthers, ..case(name, purpose, callers, run) }
 }
 
 const fn old(name: &'static str, of: &Case) -> Case {
@@ -215,6 +228,54 @@ pub const CASES: &[Case] = &[
         )
     },
     case("random-bytes", "random bytes to the TCP and the UDP port", 8, noise::random_bytes),
+    other(
+        "iperf3-silent-one-address",
+        "256 sessions of iperf3 from one address that stop: behind the cookie, amid the parameters, before the stream, and with one",
+        16,
+        others::iperf3_silent,
+    ),
+    other(
+        "iperf3-broken",
+        "tests of iperf3 whose connections are reset amid what comes on them",
+        8,
+        others::iperf3_broken,
+    ),
+    other(
+        "iperf3-one-cookie",
+        "8,000 connections from 1,000 addresses that say the cookie of an iperf3 test that runs and awaits none",
+        8,
+        others::iperf3_one_cookie,
+    ),
+    other(
+        "iperf3-documents",
+        "parameters and results of iperf3 that are empty, too long, endless or deep",
+        8,
+        others::iperf3_documents,
+    ),
+    other(
+        "iperf3-datagrams",
+        "datagrams that ask for streams of iperf3 tests that nobody has, from 60,000 addresses",
+        8,
+        others::iperf3_flood,
+    ),
+    other(
+        "ntttcp-silent",
+        "256 senders of ntttcp, an address each, that stop: before a word, amid one, behind the first, behind the second",
+        32,
+        others::ntttcp_silent,
+    ),
+    other(
+        "ntttcp-data-alone",
+        "256 connections to ntttcp's ports of data, an address each, that say and carry nothing",
+        32,
+        others::ntttcp_data_alone,
+    ),
+    other(
+        "ntttcp-broken",
+        "tests of ntttcp whose connections are reset amid what they carry",
+        8,
+        others::ntttcp_broken,
+    ),
 ];
 
 /// The registry as JSON, for whoever starts attacks.
@@ -227,6 +288,7 @@ pub fn listed() -> Vec<Value> {
                 "callers": case.callers, "over_ipv6": case.over_ipv6,
                 "few_descriptors": case.start == Start::FewDescriptors,
                 "without_root": case.start == Start::WithoutRoot,
+                "for_others": case.start == Start::ForOthers,
             })
         })
         .collect()

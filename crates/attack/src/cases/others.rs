@@ -1,0 +1,67 @@
+//! Strangers in the words of two other programs that a server may serve: iperf3's and ntttcp's, as reference texts of them have it.
+
+mod iperf3;
+mod ntttcp;
+
+pub use iperf3::{
+    broken as iperf3_broken, documents as iperf3_documents, flood as iperf3_flood,
+    one_cookie as iperf3_one_cookie, silent as iperf3_silent,
+};
+pub use ntttcp::{
+    broken as ntttcp_broken, data_alone as ntttcp_data_alone, silent as ntttcp_silent,
+};
+
+use std::io::{self, Read as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use rustix::net::sockopt;
+
+use crate::ground::Ground;
+
+/// How many sessions the defaults allow.
+const SESSIONS: u64 = 32;
+/// How many of one address they allow.
+const PER_ADDRESS: u64 = 16;
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The server at another of its ports.
+fn at(ground: &Ground, port: u16) -> SocketAddr {
+    SocketAddr::new(ground.server.ip(), port)
+}
+
+/// Waits for so long, for an answer as for room to send.
+fn patient(stream: &TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))
+}
+
+/// Whether the server has not closed this; what it says is passed over.
+fn is_open(mut stream: &TcpStream) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let mut room = [0; 4_096];
+    loop {
+        match stream.read(&mut room) {
+            Ok(0) => return false,
+            Ok(_) => {}
+            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// Ends a connection by a reset.
+fn reset(stream: TcpStream) {
+    // Where it cannot be set, it is closed in order, and does less harm.
+    let _ = sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
+    drop(stream);
+}
+
+/// No more than so many of something may be held at once.
+fn most(ground: &Ground, (what, held): (&str, u64), allowed: u64) {
+    if held > allowed {
+        ground.broken(format!("{held} {what} were held at once, more than {allowed}"));
+    }
+}
