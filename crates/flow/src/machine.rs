@@ -197,6 +197,13 @@ pub enum Event {
     Weighing,
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),
+    /// So much of this flow of datagrams came before it had its socket, or to another, and whoever took it has counted it.
+    CameBefore {
+        /// Whole datagrams.
+        datagrams: u64,
+        /// Their payload.
+        bytes: u64,
+    },
     /// This end is to say at once what it has received: the other end says what it sent only then. What still comes is taken, and is
     /// late.
     Settle,
@@ -238,8 +245,9 @@ impl Phase {
 /// What became of the datagrams that came of a flow, since it began.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct FlowDatagrams {
-    /// Those that were sent up to the highest number that came.
-    pub expected: u64,
+    /// Those that were sent up to the highest number that came. Absent where they have no numbers: what else is told of their order is then
+    /// not known either.
+    pub expected: Option<u64>,
     /// Copies beyond the first.
     pub duplicates: u64,
     /// Those that came after one of a higher number.

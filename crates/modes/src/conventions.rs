@@ -98,8 +98,7 @@ pub enum Framing {
     Frames,
     /// As iperf3 does it, in a test of datagram goodput: numbered, stamped, and of what nobody says.
     Sequenced(sequenced::Layout),
-    /// As ntttcp does it, in a test of datagram goodput that this end sends: of nothing but a filler, so that nobody can tell what was
-    /// lost. None comes so to an end of ours.
+    /// As ntttcp does it, in a test of datagram goodput: of nothing but a filler, so that nobody can tell what was lost.
     Unnumbered,
 }
 

@@ -34,8 +34,9 @@ pub struct DatagramProgress {
     pub sent: u64,
     /// Those that came the first time, whole and right.
     pub received: u64,
-    /// By how much the highest number rose: what is more than was received was lost or is yet to come.
-    pub expected: u64,
+    /// By how much the highest number rose: what is more than was received was lost or is yet to come. Absent where they have no numbers:
+    /// what else is told of their order is then not known either.
+    pub expected: Option<u64>,
     /// Copies beyond the first.
     pub duplicates: u64,
     /// Those that came after one of a higher number.

@@ -132,7 +132,7 @@ fn row(object: Object, shape: &Shape, row: &Row, (sends, is_one): (bool, bool)) 
         if sends {
             object.add("packets", datagrams.sent);
         } else {
-            let all = datagrams.expected.max(datagrams.received);
+            let all = datagrams.expected.unwrap_or(0).max(datagrams.received);
             let lost = all - datagrams.received;
             object = losses(object, datagrams.jitter_ns, lost, all);
             object.add("omitted", row.is_omitted);

@@ -47,7 +47,7 @@ pub(super) fn here(stream: &Stream, shape: &Shape) -> Outcome {
 
 fn own(whole: &Row, sends: bool, shape: &Shape) -> Half {
     let datagrams = whole.datagrams.filter(|_| shape.is_udp).map(|it| {
-        let all = if sends { it.sent } else { it.expected.max(it.received) };
+        let all = if sends { it.sent } else { it.expected.unwrap_or(0).max(it.received) };
         let lost = if sends { 0 } else { all - it.received };
         let jitter_ns = if sends { None } else { it.jitter_ns };
         Datagrams { all, lost, jitter_ns, reordered: it.reordered, duplicates: it.duplicates }

@@ -107,7 +107,7 @@ impl Form {
                 let gap = if self.shape.way == Way::Both { NO_JITTER } else { "" };
                 return format!("{begin}  {gap}{}  {end}", datagrams.sent);
             }
-            let all = datagrams.expected.max(datagrams.received);
+            let all = datagrams.expected.unwrap_or(0).max(datagrams.received);
             let lost = all - datagrams.received;
             return format!("{begin}  {}  {end}", losses(datagrams.jitter_ns, lost, all));
         }

@@ -79,7 +79,7 @@ fn added(sum: DatagramProgress, more: DatagramProgress) -> DatagramProgress {
     DatagramProgress {
         sent: sum.sent + more.sent,
         received: sum.received + more.received,
-        expected: sum.expected + more.expected,
+        expected: Some(sum.expected.unwrap_or(0) + more.expected.unwrap_or(0)),
         duplicates: sum.duplicates + more.duplicates,
         reordered: sum.reordered + more.reordered,
         jitter_ns: more.jitter_ns.or(sum.jitter_ns),
@@ -283,7 +283,8 @@ impl Stream {
         }
         row.is_omitted = shape.is_omitted(row.start_ns);
         if let Some(it) = row.datagrams.filter(|_| row.is_omitted) {
-            self.before += if self.sends { it.sent } else { it.expected.max(it.received) };
+            self.before +=
+                if self.sends { it.sent } else { it.expected.unwrap_or(0).max(it.received) };
         }
         if !row.is_omitted {
             let whole = &mut self.whole;

@@ -1,5 +1,8 @@
 //! The receiving half of a datagram flow: verifies each, and tells what was lost, doubled, overtaken, late and wrong.
 
+mod sequenced;
+mod unnumbered;
+
 use std::ops::RangeInclusive;
 
 use pathscope_core::Tick;
@@ -13,7 +16,6 @@ use super::window::FlowWindow;
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
 use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
 use crate::conventions::Framing;
-use crate::conventions::sequenced::{self, Width};
 use crate::load::Verify;
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Header, Identity, Reading, Receives};
@@ -57,6 +59,8 @@ pub struct Receiver {
     /// What the sender says it sent in all.
     pub(super) total: Option<u64>,
     until: Until,
+    /// Those that came of a stream that says no numbers; none of one that does.
+    unnumbered: Option<u64>,
     /// Whether all flows together have what they are to receive.
     has_enough: bool,
 }
@@ -95,6 +99,7 @@ impl Receiver {
             window: FlowWindow::default(),
             total: None,
             until: Until::Told(Tick::NEVER),
+            unnumbered: None,
             has_enough: false,
         }
     }
@@ -107,8 +112,12 @@ impl Receiver {
         consent: &mut Consent,
         now: Tick,
     ) {
-        if let Framing::Sequenced(layout) = shared.framing {
-            return self.take_sequenced(shared, layout.width, datagram, now);
+        match shared.framing {
+            Framing::Sequenced(layout) => {
+                return self.take_sequenced(shared, layout.width, datagram, now);
+            }
+            Framing::Unnumbered => return self.take_unnumbered(shared, datagram),
+            Framing::Own | Framing::Bare | Framing::Frames => {}
         }
         let header = match Header::read(self.identity, datagram) {
             Reading::Sound(header) => header,
@@ -139,28 +148,6 @@ impl Receiver {
             return self.spoilt(shared, Some(sequence), datagram, damage);
         }
         self.count(&mut shared.tally, (sequence, header.sent), datagram, now);
-    }
-
-    /// One of a stream that says no more of itself than its number and when it left.
-    #[inline]
-    fn take_sequenced(
-        &mut self,
-        shared: &mut DatagramShared,
-        width: Width,
-        datagram: &[u8],
-        now: Tick,
-    ) {
-        let header = match width.read(datagram, self.order.next_expected()) {
-            sequenced::Sight::Data(header) => header,
-            sequenced::Sight::Opening => return,
-            sequenced::Sight::Foreign => return shared.tally.counts.foreign += 1,
-        };
-        let sent_bytes = shared.schedule.size;
-        if datagram.len() as u64 != sent_bytes {
-            let damage = || Damage::Length { sent_bytes };
-            return self.spoilt(shared, Some(header.sequence), datagram, damage);
-        }
-        self.count(&mut shared.tally, (header.sequence, header.sent), datagram, now);
     }
 
     /// What came right.
@@ -243,6 +230,13 @@ impl Receiver {
         }
     }
 
+    /// So many bytes came right, together.
+    #[inline]
+    fn record(&mut self, shared: &mut DatagramShared, bytes: u64, now: Tick) {
+        let since_start = now.nanos_since(shared.started.unwrap_or(now));
+        self.window.record(bytes, since_start, shared.opening, &mut shared.window);
+    }
+
     fn spread_ns(&self) -> u64 {
         self.transit_ns.map_or(0, |(least, most)| most.wrapping_sub(least) as u64)
     }
@@ -266,6 +260,11 @@ impl Receives for Receiver {
 
     fn start(&mut self, shared: &mut DatagramShared, now: Tick) {
         shared.started.get_or_insert(now);
+        if shared.framing == Framing::Unnumbered {
+            // Nobody ever says how many there were.
+            self.unnumbered = Some(0);
+            return;
+        }
         if let Some(lasts_ns) = shared.lasts_ns.filter(|_| self.awaits()) {
             self.until = Until::Told(now.plus_nanos(lasts_ns).plus_nanos(UNTOLD_NS));
         }
@@ -329,11 +328,14 @@ impl Receives for Receiver {
             self.has_enough |= joint.is_over();
         }
         if right > 0 {
-            let since_start = now.nanos_since(shared.started.unwrap_or(now));
-            self.window.record(right, since_start, shared.opening, &mut shared.window);
+            self.record(shared, right, now);
             consent.sign_of_life(now);
         }
         self.consider_copies(now);
+    }
+
+    fn came_before(&mut self, shared: &mut DatagramShared, came: (u64, u64), now: Tick) {
+        self.unnumbered_came_before(shared, came, now);
     }
 
     fn weighs(&self) -> bool {
@@ -358,7 +360,7 @@ impl Receives for Receiver {
 
     /// First arrivals, whole and right.
     fn received(&self) -> u64 {
-        self.order.arrived()
+        self.unnumbered.unwrap_or_else(|| self.order.arrived())
     }
 
     fn so_far(&self) -> Option<FlowDatagrams> {
@@ -366,6 +368,7 @@ impl Receives for Receiver {
         let jitter_ns = jitter_ns.round() as u64;
         let (duplicates, reordered) = (self.duplicates, self.reordered);
         let last_ns = self.window.window.last_ns;
+        let expected = self.unnumbered.is_none().then_some(expected);
         Some(FlowDatagrams { expected, duplicates, reordered, jitter_ns, last_ns })
     }
 }

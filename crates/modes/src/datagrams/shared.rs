@@ -84,7 +84,13 @@ impl DatagramShared {
             self.schedule.make_whole();
         }
         self.framing = framing;
+        self.mark();
         self
+    }
+
+    /// Counts say themselves whether they are of datagrams without numbers.
+    fn mark(&mut self) {
+        self.tally.counts.is_unnumbered = self.framing == Framing::Unnumbered;
     }
 }
 
@@ -93,7 +99,9 @@ impl Shared for DatagramShared {
 
     fn report(&mut self, _now: Tick) -> DatagramTally {
         // Fresh histograms are untouched zero pages: a few microseconds once a report.
-        std::mem::take(&mut self.tally)
+        let tally = std::mem::take(&mut self.tally);
+        self.mark();
+        tally
     }
 }
 

@@ -73,6 +73,9 @@ pub struct DatagramsReport {
     pub corruptions: Vec<DatagramCorruption>,
     /// Datagrams of no flow of ours.
     pub foreign: u64,
+    /// Whether those that came have no numbers: of such nobody knows what was lost, doubled or overtaken, and those counts say nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_unnumbered: bool,
     /// How much the transit times varied; of those that came joined, the stamps are those of the batch.
     pub jitter: Option<VariationFigures>,
     /// Buffers that this end's own sockets dropped, since they came faster than they were taken. Each holds a datagram,
@@ -106,6 +109,7 @@ impl DatagramsReport {
         self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
         self.largest_buffer_bytes = self.largest_buffer_bytes.max(other.largest_buffer_bytes);
         self.bursts.merge(&other.bursts);
+        self.is_unnumbered |= other.is_unnumbered;
     }
 }
 
@@ -261,6 +265,12 @@ impl DatagramDirection {
         (self.late, self.corrupt, self.foreign) = (None, None, None);
     }
 
+    /// Nor what was lost, where those that came have no numbers.
+    fn forget_lost(&mut self) {
+        self.forget_untold();
+        (self.lost, self.lost_ratio, self.lost_on_the_way, self.jitter) = (None, None, None, None);
+    }
+
     fn of(
         plan: &DatagramsPlan,
         sender: Option<&DatagramsReport>,
@@ -282,7 +292,7 @@ impl DatagramDirection {
         let per_buffer = plan.datagrams_per_buffer(receiver.largest_buffer_bytes);
         let payload_bits = plan.datagram_bytes.0 as f64 * 8.0;
         let extent_sum = receiver.reordering_extent_sum;
-        Self {
+        let mut way = Self {
             goodput_bps,
             datagrams_per_second: goodput_bps.map(|goodput| goodput / payload_bits),
             window_ns: receiver.window.length_ns(),
@@ -308,6 +318,10 @@ impl DatagramDirection {
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
             ..of_sender
+        };
+        if receiver.is_unnumbered {
+            way.forget_lost();
         }
+        way
     }
 }

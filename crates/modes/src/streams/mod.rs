@@ -4,9 +4,11 @@
 
 mod consent;
 mod flow;
+mod halves;
 mod header;
 
 pub(crate) use consent::Consent;
-pub use flow::{Receives, Sends, StreamFlow, Streams};
+pub use flow::StreamFlow;
+pub use halves::{Receives, Sends, Streams};
 pub use header::HEADER_BYTES;
 pub(crate) use header::{Header, Identity, Reading};

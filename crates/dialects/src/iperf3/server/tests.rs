@@ -226,7 +226,7 @@ fn of_datagrams_what_never_came_is_told_and_where_none_came_that_is_all() {
     let load = LoadFacts { is_udp: true, block_bytes: 1_000, ..PUSH };
     let datagrams = DatagramProgress {
         received: 90,
-        expected: 100,
+        expected: Some(100),
         duplicates: 2,
         reordered: 3,
         jitter_ns: Some(17_000),
@@ -254,7 +254,11 @@ fn of_datagrams_what_never_came_is_told_and_where_none_came_that_is_all() {
     let entries = [
         began(who, warm),
         opened(who),
-        moved(who, 100_000, Some(DatagramProgress { received: 100, expected: 100, ..datagrams })),
+        moved(
+            who,
+            100_000,
+            Some(DatagramProgress { received: 100, expected: Some(100), ..datagrams }),
+        ),
         Entry::Progress(later),
         over(who, Some(200)),
     ];

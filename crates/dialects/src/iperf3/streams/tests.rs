@@ -211,7 +211,7 @@ fn sums_add_counts_and_take_the_mean_of_jitter() {
         bytes,
         datagrams: Some(DatagramProgress {
             received: 3,
-            expected: 4,
+            expected: Some(4),
             jitter_ns: Some(jitter_ns),
             ..DatagramProgress::default()
         }),
@@ -219,7 +219,7 @@ fn sums_add_counts_and_take_the_mean_of_jitter() {
     };
     let all = sum(&[row(5, 10), row(6, 20)]).expect("there are two");
     let datagrams = all.datagrams.expect("they are datagrams");
-    assert_eq!((all.bytes, datagrams.received, datagrams.expected), (11, 6, 8));
+    assert_eq!((all.bytes, datagrams.received, datagrams.expected), (11, 6, Some(8)));
     assert_eq!(datagrams.jitter_ns, Some(15));
     assert_eq!(sum([]), None);
 }

@@ -45,7 +45,9 @@ impl SessionJournal {
         let datagrams = datagrams.map(|so_far| DatagramProgress {
             sent,
             received,
-            expected: so_far.expected.saturating_sub(before.expected),
+            expected: so_far
+                .expected
+                .map(|expected| expected.saturating_sub(before.expected.unwrap_or(0))),
             duplicates: so_far.duplicates.saturating_sub(before.duplicates),
             reordered: so_far.reordered.saturating_sub(before.reordered),
             jitter_ns: (received > 0).then_some(so_far.jitter_ns),
