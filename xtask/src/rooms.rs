@@ -257,6 +257,8 @@ pub const KINDS: &[Kind] = &[
                 items: &[
                     "Plan::Datagrams",
                     "Plan::Goodput",
+                    "datagrams::DatagramsPlan",
+                    "datagrams::Offload",
                     "goodput::GoodputPlan",
                     "goodput::Shutdown",
                 ],

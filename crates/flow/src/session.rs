@@ -115,6 +115,11 @@ pub trait Dialogue: Sized {
         false
     }
 
+    /// Server: whether flows of datagrams begin now by themselves, each being told of ([`Input::Began`]): nobody says how many a test has.
+    fn counts_datagrams(&self) -> bool {
+        false
+    }
+
     /// Server: since when data may have come that this end's kernel kept until the test began, where that was before. What comes counts over
     /// the time from there.
     fn comes_since(&self) -> Option<Tick> {
@@ -158,6 +163,11 @@ pub enum Input<'bytes, D: Dialogue> {
     },
     /// Server: one more connection has come, and is kept until there is a test.
     Came,
+    /// Server: a flow of datagrams has begun by itself, and is kept until there is a test.
+    Began {
+        /// Payload of its first datagram.
+        bytes: u64,
+    },
     /// This flow has all its sockets, and the other end knows whose they are.
     Attached {
         /// Its group.

@@ -328,6 +328,7 @@ impl Dialogue for InBand {
             | Input::Returned { .. }
             | Input::Phase { .. }
             | Input::Came
+            | Input::Began { .. }
             | Input::Ended { .. } => {}
         }
     }

@@ -223,6 +223,9 @@ pub enum OwnDatagrams {
     Answered,
     /// Each asks for a session of one stream, which goes to where it came from. The same holds of who is answered.
     Begin,
+    /// Each is of a flow of its client's session, which says on its control connection when flows begin: the first of a flow begins it.
+    /// Nobody is answered.
+    Flows,
 }
 
 /// By what a server knows which flow a TCP connection is.

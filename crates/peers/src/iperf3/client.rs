@@ -465,6 +465,7 @@ impl Client {
             | Input::Unreached
             | Input::Returned { .. }
             | Input::Came
+            | Input::Began { .. }
             | Input::Ended { .. }
             | Input::Prepared(_)
             | Input::Unable { .. }

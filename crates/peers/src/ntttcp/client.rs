@@ -343,6 +343,7 @@ impl Dialogue for NtttcpClient {
             | Input::Returned { .. }
             | Input::Phase { .. }
             | Input::Came
+            | Input::Began { .. }
             | Input::Ended { .. } => {}
         }
     }

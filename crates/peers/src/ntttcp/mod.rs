@@ -20,9 +20,9 @@
 //! of ours serves both as one: whose data come without words says none. Nobody says what came: what was acknowledged is all that a client
 //! knows.
 //!
-//! Over UDP the words are the same, and each flow is a socket that sends to its port from the begin on. Datagrams have no numbers, and
-//! nothing comes back: what was lost nobody knows. Not here: a server of such flows, and a client that sends them to who has said no
-//! word.
+//! Over UDP the words are the same, and each flow is a socket that sends to its port from the begin on: that nobody has connected by then
+//! is how a server knows it. Datagrams have no numbers, and nothing comes back: what was lost nobody knows. Not here: a client that sends
+//! them to who has said no word, and a server of such a one.
 
 mod carried;
 mod client;
@@ -54,7 +54,7 @@ use crate::dialogue::{ClientDialogue, ServerSettings};
 use crate::in_band::InBand;
 use crate::joining::{Cookie, Identity, Joining};
 use crate::operator::OperatorWords;
-use crate::peer::{ClientEnd, Control, KnownBy, Listener, Peer};
+use crate::peer::{ClientEnd, Control, KnownBy, Listener, OwnDatagrams, Peer};
 
 /// What data are made of.
 static LETTERS: [u8; 65_536] = [b'A'; 65_536];
@@ -151,6 +151,7 @@ impl<V: Variant> Peer for V {
     const ONE_TEST: bool = true;
     const KNOWN_BY: KnownBy = KnownBy::Nothing;
     const LISTENER: Listener = Listener::Own;
+    const DATAGRAMS: OwnDatagrams = OwnDatagrams::Flows;
     const CONVENTIONS: Conventions = Conventions {
         payload: PAYLOAD,
         end: <V as Variant>::END,

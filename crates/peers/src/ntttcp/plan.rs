@@ -1,6 +1,9 @@
 //! What a server runs for a sender: what its operator has stated, on as many connections as have come, and for as long as the sender says.
 
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_modes::conventions::Framing;
+use pathscope_modes::datagrams::{DatagramsPlan, Offload};
+use pathscope_modes::goodput::GoodputPlan;
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::Extent;
 use pathscope_modes::registry::Plan;
@@ -20,10 +23,11 @@ pub(super) fn agreed(seconds: u64, longest: Option<Period>) -> u64 {
     }
 }
 
-/// The test of a sender that has made so many connections and may send for so long, where that was agreed on.
+/// The test of a sender that has made so many connections, or has so many flows of datagrams of that length, and may send for so long,
+/// where that was agreed on.
 pub(super) fn planned(
     settings: &ServerSettings,
-    connections: u32,
+    (connections, datagram_bytes): (u32, Option<u64>),
     cycle: Option<Period>,
 ) -> Result<Test, Refusal> {
     let unstated = || Refusal::new("unable", "it was not told how such senders are served");
@@ -39,8 +43,34 @@ pub(super) fn planned(
             plan.warm_up_ns = Period(0);
         }
     }
-    let test = Test::new(plan.into(), None, stated.report_every_ns);
-    limits.check(&test)?;
-    in_band::carries(&test)?;
+    let Some(bytes) = datagram_bytes else {
+        let test = Test::new(plan.into(), None, stated.report_every_ns);
+        limits.check(&test)?;
+        in_band::carries(&test)?;
+        return Ok(test);
+    };
+    let test = Test::new(of_datagrams(plan, bytes).into(), None, stated.report_every_ns);
+    limits.check_of(&test, Framing::Unnumbered)?;
     Ok(test)
+}
+
+/// The same load, carried by datagrams of this length.
+fn of_datagrams(plan: GoodputPlan, bytes: u64) -> DatagramsPlan {
+    DatagramsPlan {
+        pattern: plan.pattern,
+        connections: plan.connections,
+        extent: plan.extent,
+        datagram_bytes: Bytes(bytes),
+        rate_bps: None,
+        warm_up_ns: plan.warm_up_ns,
+        verify: plan.verify,
+        offload: Offload::Auto,
+        // Whatever is longer than the path takes whole comes in fragments.
+        may_fragment: true,
+        engine: plan.engine,
+        wait: plan.wait,
+        sockets: plan.sockets,
+        client_cpus: plan.client_cpus,
+        server_cpus: plan.server_cpus,
+    }
 }

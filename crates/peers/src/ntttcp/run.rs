@@ -30,6 +30,8 @@ pub(super) struct Run {
     /// Whether the sender has said that it ends.
     pub has_ended: bool,
     pub is_stopped: bool,
+    /// When the sender of datagrams was gone, or had said that it ends: what was on its way has been awaited since.
+    drains_since: Option<Tick>,
     /// Why it was stopped, where that is somebody's fault.
     fault: Option<PeerError>,
 }
@@ -46,7 +48,16 @@ impl Run {
         let over_at = most.map_or(Tick::NEVER, |most| now.plus_nanos(most.0));
         let (has_ended, is_stopped, fault) = (false, false, None);
         let quiet_at = Tick::NEVER;
-        let mut run = Self { test, started: now, quiet_at, over_at, has_ended, is_stopped, fault };
+        let mut run = Self {
+            test,
+            started: now,
+            quiet_at,
+            over_at,
+            has_ended,
+            is_stopped,
+            drains_since: None,
+            fault,
+        };
         run.moved(now);
         run
     }
@@ -68,6 +79,11 @@ impl Run {
         self.over_at = self.over_at.min(now.plus_nanos(REST.0));
     }
 
+    /// The sender has sent all, of which its flows know nothing: they are to take what is on its way. Whether that is new.
+    pub fn drains(&mut self, now: Tick) -> bool {
+        self.drains_since.replace(self.drains_since.unwrap_or(now)).is_none() && !self.is_stopped
+    }
+
     /// It is to end now.
     pub fn stop(&mut self, fault: Option<PeerError>, now: Tick) {
         (self.is_stopped, self.fault) = (true, fault);
@@ -76,7 +92,8 @@ impl Run {
 
     /// What it came to, all flows being over.
     pub fn result(self, cycle: Option<Period>, now: Tick) -> Result<(), PeerError> {
-        let lasted = Period(now.nanos_since(self.started).saturating_add(EARLY.0));
+        let ended = self.drains_since.unwrap_or(now);
+        let lasted = Period(ended.nanos_since(self.started).saturating_add(EARLY.0));
         let is_its_own = !self.has_ended && !self.is_stopped;
         let is_early = is_its_own && cycle.is_some_and(|cycle| lasted < cycle);
         let gone = || {

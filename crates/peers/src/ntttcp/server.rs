@@ -1,22 +1,27 @@
 //! The receiver's end of a session, which is one test: of as many connections as have come when the sender says that it begins or, where it
-//! says nothing, when no more come.
+//! says nothing, when no more come. One that has made none sends datagrams, and is told at once that it may: its flows are those that begin
+//! until no more do.
 //!
 //! ```text
 //!  Greeting --busy?--> Agreeing --seconds--> Gathering --R--> Counting --no more come--> Preparing --> Attaching --all there--> Running
-//!                                           without words ------^                                                              |
+//!                                           without words ------^  |                       ^                                   |
+//!                                                                   +--none has come--> Calling (datagrams)                    |
 //!                                                         over <-- Leaving <-- all flows are over, by the close of each -------+
 //! ```
 //!
 //! A sender that has sent all says so where it ends before it had to, and closes its connections then. Who has gone without a word before
 //! the time that was agreed on is told of as gone.
 
+mod calling;
+mod stopping;
+
 use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
-use pathscope_modes::groups::{MAIN, Test};
+use pathscope_flow::{Credentials, Dialogue, Input, Output};
+use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::TOKEN;
@@ -25,7 +30,7 @@ use super::hearing::Hearing;
 use super::plan::{agreed, planned};
 use super::run::{self, Run};
 use super::stage::Stage;
-use crate::dialogue::{STOP_TAKES, ServerDialogue, ServerSettings};
+use crate::dialogue::{ServerDialogue, ServerSettings};
 use crate::{Moment, PeerError, Refusal};
 
 /// A sender says the first words within this time.
@@ -53,8 +58,10 @@ pub struct NtttcpServer {
     is_connected: bool,
     began: Tick,
     stage: Stage,
-    /// Connections that have come before there was a test.
+    /// Connections, or flows of datagrams, that have come before there was a test.
     came: u32,
+    /// Where those are: their length, and when the first came.
+    datagrams: Option<(u64, Tick)>,
     /// Why one that came could not be kept.
     unkept: Option<Refusal>,
     /// For how long the sender may send, where that was agreed on.
@@ -76,6 +83,7 @@ impl NtttcpServer {
             began: now,
             stage,
             came: 0,
+            datagrams: None,
             unkept: None,
             cycle: None,
             hearing: Hearing::default(),
@@ -134,6 +142,7 @@ impl NtttcpServer {
             (Stage::Running(run), END) => {
                 run.ends(now);
                 self.say(FINISHED);
+                self.drain(now);
             }
             (Stage::Leaving { result, .. }, END) => {
                 // It has closed its connections before it said that it does.
@@ -143,7 +152,14 @@ impl NtttcpServer {
                 self.say(FINISHED);
                 self.leave();
             }
-            (Stage::Gathering(_) | Stage::Counting(_) | Stage::Attaching { .. }, END) => {
+            (
+                Stage::Gathering(_)
+                | Stage::Counting(_)
+                | Stage::Calling(_)
+                | Stage::Preparing(_)
+                | Stage::Attaching { .. },
+                END,
+            ) => {
                 self.say(FINISHED);
                 let (who, moment) = (Role::Client, self.stage.moment());
                 let reason = "it said that it ends".to_owned();
@@ -184,17 +200,16 @@ impl NtttcpServer {
         }
     }
 
-    /// All connections are there that a test has.
-    fn counted(&mut self) {
+    /// All connections are there that a test has, or all flows.
+    fn counted(&mut self, now: Tick) {
         if let Some(unkept) = self.unkept.take() {
             return self.refuse(unkept);
         }
         if self.came == 0 {
-            let sentence = "it made no connection to a port for data before it began; one that sends over UDP (-u) makes none, and is not \
-                            served";
-            return self.refuse(Refusal::new("connections", sentence));
+            return self.await_datagrams(now);
         }
-        match planned(&self.settings, self.came, self.cycle) {
+        let datagram_bytes = self.datagrams.map(|(bytes, _)| bytes);
+        match planned(&self.settings, (self.came, datagram_bytes), self.cycle) {
             Ok(test) => {
                 let (plan, credentials) = (
                     Box::new(test),
@@ -227,7 +242,10 @@ impl NtttcpServer {
         }
         let run = Run::begin(test.clone(), (self.cycle, self.settings.limits.duration_ns), now);
         self.outputs.push_back(Output::Start);
-        self.say(START);
+        // One that sends datagrams has heard it before.
+        if self.datagrams.is_none() {
+            self.say(START);
+        }
         self.stage = Stage::Running(Box::new(run));
     }
 
@@ -255,7 +273,10 @@ impl NtttcpServer {
         self.is_connected = false;
         match &mut self.stage {
             // Its connections tell what becomes of it.
-            Stage::Running(run) => run.is_alone(now),
+            Stage::Running(run) => {
+                run.is_alone(now);
+                self.drain(now);
+            }
             Stage::Leaving { .. } => self.leave(),
             Stage::Over => {}
             _ => {
@@ -265,33 +286,11 @@ impl NtttcpServer {
         }
     }
 
-    /// What runs is to end now: connections are broken that have not ended. Whether it was to already.
-    fn stop_flows(&mut self, fault: Option<PeerError>, now: Tick) -> bool {
-        let Stage::Running(run) = &mut self.stage else { return true };
-        if run.is_stopped {
-            return true;
-        }
-        run.stop(fault, now);
-        self.outputs.push_back(Output::Tell { group: MAIN, flow: None, event: Event::Stop });
-        false
-    }
-
-    /// Somebody wants this end to stop. Asked twice, no flow is waited for.
-    fn stop(&mut self, reason: &str, now: Tick) {
-        if matches!(self.stage, Stage::Over) || !self.stop_flows(None, now) {
-            return;
-        }
-        if let Stage::Leaving { .. } = self.stage {
-            return self.leave();
-        }
-        let (moment, reason) = (self.stage.moment(), reason.to_owned());
-        self.end(Err(PeerError::Stopped { who: Role::Server, by_this_end: true, moment, reason }));
-    }
-
     fn expire(&mut self, now: Tick) {
         let late = |what, limit| PeerError::Late { who: Role::Client, what, limit };
         let error = match &self.stage {
-            Stage::Counting(at) if now >= *at => return self.counted(),
+            Stage::Counting(at) if now >= *at => return self.counted(now),
+            Stage::Calling(calling) if now >= calling.until => return self.have_begun(now),
             Stage::Leaving { deadline, .. } if now >= *deadline => return self.leave(),
             Stage::Greeting(at) if now >= *at => late("ask whether this end is busy", WORDS),
             Stage::Agreeing(at) if now >= *at => late("say how long its test takes", WORDS),
@@ -310,18 +309,6 @@ impl NtttcpServer {
         };
         self.end(Err(error));
     }
-
-    /// The flows were to be over by now.
-    fn overdue(&mut self, now: Tick) {
-        let Stage::Running(run) = &self.stage else { return };
-        let goes_on = !run.has_ended && (self.is_connected || !self.has_words);
-        let limit = self.settings.limits.duration_ns.filter(|_| self.cycle.is_none());
-        // Else its connections ended with it, and word of that was lost.
-        let fault = goes_on.then(|| run::overdue(limit));
-        if self.stop_flows(fault, now) {
-            self.end(Err(PeerError::Unfinished { limit: STOP_TAKES, since: "of the stop" }));
-        }
-    }
 }
 
 impl Dialogue for NtttcpServer {
@@ -335,10 +322,11 @@ impl Dialogue for NtttcpServer {
             Input::Received(bytes) => self.received(bytes, now),
             Input::ControlClosed => self.closed(now),
             Input::Came => self.came(now),
+            Input::Began { bytes } => self.began_flow(bytes, now),
             Input::Prepared(_) => self.prepared(now),
             Input::Unable { code, sentence } => {
                 let refusal = Refusal::new(code, sentence);
-                if let Stage::Preparing(_) = self.stage {
+                if let Stage::Preparing(_) | Stage::Calling(_) = self.stage {
                     self.refuse(refusal);
                 } else {
                     self.unkept.get_or_insert(refusal);
@@ -372,9 +360,14 @@ impl Dialogue for NtttcpServer {
         self.stage.is_before_test()
     }
 
-    /// Who waits for no words sends as soon as it is connected.
+    fn counts_datagrams(&self) -> bool {
+        matches!(self.stage, Stage::Calling(_))
+    }
+
+    /// Who waits for no words sends as soon as it is connected, and who sends datagrams as soon as it may.
     fn comes_since(&self) -> Option<Tick> {
-        (!self.has_words).then_some(self.began)
+        let first = self.datagrams.map(|(_, first)| first);
+        first.or_else(|| (!self.has_words).then_some(self.began))
     }
 }
 

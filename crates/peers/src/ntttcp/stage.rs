@@ -17,6 +17,8 @@ pub(super) enum Stage {
     Gathering(Tick),
     /// Those that have been made are counted until then.
     Counting(Tick),
+    /// It sends datagrams, and their flows are counted.
+    Calling(Calling),
     /// This end makes ready for the test.
     Preparing(Box<Test>),
     /// So many connections have not got their places.
@@ -29,13 +31,22 @@ pub(super) enum Stage {
     Over,
 }
 
+/// Flows that begin by themselves, each with its first datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calling {
+    /// No more are awaited then.
+    pub until: Tick,
+    /// Nor whatever comes.
+    pub last: Tick,
+}
+
 impl Stage {
     /// The same, as errors name it.
     pub const fn moment(&self) -> Moment {
         match self {
             Self::Greeting(_) => Moment::Greeting,
             Self::Agreeing(_) => Moment::Agreeing,
-            Self::Gathering(_) | Self::Counting(_) => Moment::Attaching,
+            Self::Gathering(_) | Self::Counting(_) | Self::Calling(_) => Moment::Attaching,
             Self::Preparing(_) | Self::Attaching { .. } => Moment::Starting,
             Self::Running(_) => Moment::Running,
             Self::Leaving { .. } | Self::Over => Moment::Ending,
@@ -59,6 +70,7 @@ impl Stage {
             | Self::Counting(at)
             | Self::Attaching { deadline: at, .. }
             | Self::Leaving { deadline: at, .. } => Some(*at),
+            Self::Calling(calling) => Some(calling.until),
             Self::Running(run) => Some(run.over_at.min(run.quiet_at)),
             Self::Preparing(_) | Self::Over => None,
         }

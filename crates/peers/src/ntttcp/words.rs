@@ -22,7 +22,7 @@ const ENDLESS: Period = Period::from_secs(365 * 86_400);
 #[derive(Args, Clone, Debug, Default)]
 #[group(skip)]
 pub struct NtttcpWords {
-    /// First TCP port for data of ntttcp senders; what they say comes to the port before [default: 5001]
+    /// First port for data of ntttcp senders; what they say comes to the TCP port before [default: 5001]
     #[arg(id = "ntttcp_port", long = "ntttcp-port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(2..))]
     port: Option<u16>,
     /// So many ports for data, from --ntttcp-port on [default: 16]

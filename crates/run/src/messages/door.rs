@@ -1,7 +1,7 @@
 //! By what connections that are a session's by being of its client come to it, until it is closed: none is let in that would be lost.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const CLOSED: u64 = u64::MAX;
 
@@ -14,6 +14,8 @@ struct Counts {
     entered: AtomicU64,
     /// Of those, of whom the session has heard.
     heard: AtomicU64,
+    /// Whether flows of datagrams come in, too.
+    is_for_datagrams: AtomicBool,
 }
 
 impl Door {
@@ -21,6 +23,16 @@ impl Door {
     pub fn enter(&self) -> bool {
         let more = |entered| (entered != CLOSED).then(|| entered + 1);
         self.0.entered.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
+    }
+
+    /// Flows of datagrams come in from now on, too: they begin by themselves.
+    pub fn open_for_datagrams(&self) {
+        self.0.is_for_datagrams.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether they do, or did before it was closed.
+    pub fn is_for_datagrams(&self) -> bool {
+        self.0.is_for_datagrams.load(Ordering::SeqCst)
     }
 
     /// The session has heard of so many who are in.

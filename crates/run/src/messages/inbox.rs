@@ -38,6 +38,8 @@ pub(crate) enum SessionMessage {
     Joined { stream: TcpStream, answer: Vec<u8> },
     /// Server: a datagram flow has called from there, that is the session's by where it comes from.
     Called(Promised),
+    /// Server: a flow of datagrams begins by itself, that is the session's by where it comes from.
+    Begins(Beginning),
     /// Server: the flows of the test that was asked for may come now: they are known by where they come from, and those of
     /// another test of the same address were awaited.
     MayAttach,
@@ -97,6 +99,15 @@ pub(crate) enum SessionMessage {
     MayStart,
     /// The user, a signal or the server's own end ends the run.
     Stop(&'static str),
+}
+
+/// What comes of a flow of datagrams that begins by itself.
+#[derive(Debug)]
+pub(crate) enum Beginning {
+    /// Its first, of so many bytes: it has a socket from now on.
+    First { socket: Socket, bytes: u64 },
+    /// So many more, before that was there, of the one that was so many-th to begin.
+    More { place: u32, datagrams: u64, bytes: u64 },
 }
 
 /// The socket of a flow.
@@ -205,6 +216,11 @@ impl Inbox {
     /// Whether somebody still reads.
     pub fn is_read(&self) -> bool {
         !lock(&self.pile.words).is_closed
+    }
+
+    /// Whether both are of one reader.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pile, &other.pile)
     }
 
     /// Leaves word. A session that is gone needs none.

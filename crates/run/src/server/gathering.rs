@@ -2,7 +2,7 @@
 //! tells that it is of the same client, and leaves it in the session's inbox. Which flow's it becomes is the session's affair.
 
 use std::collections::HashMap;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use pathscope_peers::joining::Identity;
 use pathscope_peers::registry::PeerKind;
@@ -28,6 +28,26 @@ struct Awaiting {
     at_once: u64,
     /// Whether it began with a connection for words: whoever comes from there is of it as long as it is there.
     is_led: bool,
+    /// Its flows of datagrams that have begun by themselves, by both ends' addresses, and in which order.
+    flows: HashMap<Ends, u32>,
+    /// Whether it was told that some are left out.
+    has_told_left_out: bool,
+}
+
+/// The other end's address, and this one's.
+pub(super) type Ends = (SocketAddr, SocketAddr);
+
+/// Whose a datagram is that says nothing.
+#[derive(Debug)]
+pub(super) enum Caller {
+    /// It begins a flow of the session that reads this, as the so many-th.
+    Begins(Inbox, u32),
+    /// It is of one that has begun so.
+    Known(Inbox, u32),
+    /// It is of its session's client, and of none of its flows: more than it may have, or too late for its test. Whether that is new.
+    LeftOut(bool),
+    /// Nobody awaits it.
+    Stranger,
 }
 
 impl Gathering {
@@ -42,7 +62,15 @@ impl Gathering {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
         if connections > 0 {
-            let awaiting = Awaiting { inbox, door, missing: connections, at_once, is_led: false };
+            let awaiting = Awaiting {
+                inbox,
+                door,
+                missing: connections,
+                at_once,
+                is_led: false,
+                flows: HashMap::new(),
+                has_told_left_out: false,
+            };
             self.sessions.insert(client, awaiting);
         }
     }
@@ -57,6 +85,23 @@ impl Gathering {
     pub fn is_led(&self, client: Client) -> bool {
         let awaiting = self.sessions.get(&client);
         awaiting.is_some_and(|awaiting| awaiting.is_led && awaiting.inbox.is_read())
+    }
+
+    /// A datagram of this client has come, between these ends.
+    pub fn call(&mut self, client: Client, ends: Ends) -> Caller {
+        let awaiting = self.sessions.get_mut(&client);
+        let hears = |it: &&mut Awaiting| it.inbox.is_read() && it.door.is_for_datagrams();
+        let Some(awaiting) = awaiting.filter(hears) else { return Caller::Stranger };
+        if let Some(&place) = awaiting.flows.get(&ends) {
+            return Caller::Known(awaiting.inbox.clone(), place);
+        }
+        let has_room = awaiting.door.on_the_way() < awaiting.at_once;
+        if !(has_room && awaiting.door.enter()) {
+            return Caller::LeftOut(!std::mem::replace(&mut awaiting.has_told_left_out, true));
+        }
+        let place = awaiting.flows.len() as u32;
+        awaiting.flows.insert(ends, place);
+        Caller::Begins(awaiting.inbox.clone(), place)
     }
 
     /// A connection of this client has come, which is answered so: its session is told. Both come back where there is none that
@@ -186,5 +231,50 @@ mod tests {
         drop(reader);
         assert!(!gathering.is_led(client(b'a')));
         assert!(comes_back(&mut gathering, client(b'a'), &listener));
+    }
+
+    /// Between this port of a client's and ours.
+    fn ends(port: u16) -> Ends {
+        let at = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        (at(port), at(5_001))
+    }
+
+    fn place(caller: &Caller) -> (char, u32) {
+        match caller {
+            Caller::Begins(_, place) => ('b', *place),
+            Caller::Known(_, place) => ('k', *place),
+            Caller::LeftOut(is_new) => ('l', u32::from(*is_new)),
+            Caller::Stranger => ('s', 0),
+        }
+    }
+
+    #[test]
+    fn a_datagram_begins_a_flow_of_a_session_that_says_so_and_is_known_from_then_on() {
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        let door = Door::default();
+        let call = |gathering: &mut Gathering, letter, port| {
+            place(&gathering.call(client(letter), ends(port)))
+        };
+        assert_eq!(call(&mut gathering, b'a', 7), ('s', 0), "nobody is there");
+        gathering.lead(client(b'a'), (inbox, door.clone()), 3);
+        assert_eq!(call(&mut gathering, b'a', 7), ('s', 0), "it has not said that it begins");
+        door.open_for_datagrams();
+        let places = [7, 8, 7].map(|port| call(&mut gathering, b'a', port));
+        assert_eq!(places, [('b', 0), ('b', 1), ('k', 0)]);
+        assert_eq!(call(&mut gathering, b'b', 7), ('s', 0), "another client");
+        // No more are on their way to it than it may have.
+        let places = [9, 10, 10].map(|port| call(&mut gathering, b'a', port));
+        assert_eq!(places, [('b', 2), ('l', 1), ('l', 0)]);
+        door.hear(3);
+        assert!(door.close(3));
+        let places = [11, 9].map(|port| call(&mut gathering, b'a', port));
+        assert_eq!(
+            places,
+            [('l', 0), ('k', 2)],
+            "it is too late for a flow, and not for one that is there"
+        );
+        drop(reader);
+        assert_eq!(call(&mut gathering, b'a', 9), ('s', 0), "the session is over");
     }
 }

@@ -70,7 +70,12 @@ impl OwnListening {
 
     /// Whether each datagram that comes there asks for a session.
     pub fn is_called(&self) -> bool {
-        self.peer.visit(Called)
+        self.peer.visit(MadeOf) == OwnDatagrams::Begin
+    }
+
+    /// Whether each is of a flow of its client's session.
+    pub fn is_of_flows(&self) -> bool {
+        self.peer.visit(MadeOf) == OwnDatagrams::Flows
     }
 
     /// The transports, as people are told of them.
@@ -83,14 +88,14 @@ impl OwnListening {
     }
 }
 
-/// Whether each datagram of clients of a kind asks for a session.
-struct Called;
+/// What is made of datagrams of clients of a kind.
+struct MadeOf;
 
-impl PeerVisitor for Called {
-    type Output = bool;
+impl PeerVisitor for MadeOf {
+    type Output = OwnDatagrams;
 
-    fn visit<P: Peer>(self) -> bool {
-        P::DATAGRAMS == OwnDatagrams::Begin
+    fn visit<P: Peer>(self) -> OwnDatagrams {
+        P::DATAGRAMS
     }
 }
 
@@ -124,14 +129,16 @@ fn bind_in_turn(
     (names, port, ports): (&[String], u16, u16),
     peer: PeerKind,
 ) -> Result<Vec<OwnListening>, RunError> {
-    let mut all = bind_own((names, port), peer)?;
+    let uses = peer.visit(Uses);
+    let mut all = bind_own((names, port), peer, uses)?;
     let first = all.first().map_or(port, |own| own.address.port());
     if peer.control() == Control::PortBefore {
-        let before = bind_own((names, first.saturating_sub(1)), peer)?;
+        // Words come on connections.
+        let before = bind_own((names, first.saturating_sub(1)), peer, (true, false))?;
         all.extend(before.into_iter().map(|own| OwnListening { is_for_words: true, ..own }));
     }
     for after in 1..ports {
-        all.extend(bind_own((names, first.saturating_add(after)), peer)?);
+        all.extend(bind_own((names, first.saturating_add(after)), peer, uses)?);
     }
     Ok(all)
 }
@@ -158,10 +165,11 @@ pub(super) fn in_words(all: &[OwnListening]) -> Vec<(String, PeerKind)> {
     words
 }
 
-/// The same addresses, for clients of this kind alone, at this port.
+/// The same addresses, for clients of this kind alone, at this port: whether on TCP, and whether on UDP.
 fn bind_own(
     (names, port): (&[String], u16),
     peer: PeerKind,
+    uses: (bool, bool),
 ) -> Result<Vec<OwnListening>, RunError> {
     let mut addresses = Vec::new();
     for name in names {
@@ -175,7 +183,7 @@ fn bind_own(
     for mut address in addresses {
         // A port of the system's choice is the same everywhere.
         address.set_port(own.first().map_or(port, |first| first.address.port()));
-        match bind_for(peer, address) {
+        match bind_for(peer, uses, address) {
             Ok(bound) => own.push(bound),
             Err(error) if names.is_empty() && !own.is_empty() && is_missing_family(&error) => {}
             Err(error) => return Err(RunError::from(error).at_port_of(peer)),
@@ -185,13 +193,17 @@ fn bind_own(
 }
 
 /// One address, on what clients of this kind use.
-fn bind_for(peer: PeerKind, address: SocketAddr) -> Result<OwnListening, OsError> {
+fn bind_for(
+    peer: PeerKind,
+    uses: (bool, bool),
+    address: SocketAddr,
+) -> Result<OwnListening, OsError> {
     let bound = |socket: &Socket, protocol| {
         socket.local_addr().map_err(|source| OsError::Listen { protocol, address, source })
     };
     let (connections, datagrams, beside) = (None, None, None);
     let none = OwnListening { peer, address, connections, datagrams, beside, is_for_words: false };
-    match peer.visit(Uses) {
+    match uses {
         (true, true) => {
             let Listening { address, connections, datagrams, beside } = bind(address)?;
             let (connections, datagrams) = (Some(connections), Some(datagrams));
@@ -306,7 +318,7 @@ mod tests {
         ports.sort_unstable();
         assert_eq!(ports, [(0, true), (1, false), (2, false), (3, false)]);
         let (last, words) = (first + 2, first - 1);
-        let told = format!("127.0.0.1:{first} to {last} (TCP; words: {words})");
+        let told = format!("127.0.0.1:{first} to {last} (TCP and UDP; words: {words})");
         assert_eq!(in_words(&own), [(told, PeerKind::Ntttcp)]);
         let taken = bind_all_own((&names, first, 1), PeerKind::Ntttcp);
         let told = taken.expect_err("others have them").to_string();

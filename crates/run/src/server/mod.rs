@@ -5,6 +5,7 @@
 
 mod answering;
 mod calling;
+mod datagram_flows;
 mod datagram_seats;
 mod embedded;
 mod ending;
@@ -59,6 +60,7 @@ use crate::stop::{Hearing, Stage, Stop};
 use crate::workers::placement::{FILES_KEPT, files_of_tests};
 use answering::Ending;
 use calling::Calls;
+use datagram_flows::Beginnings;
 use farewell::Leaving;
 use followers::Followers;
 use gathering::Gathering;
@@ -238,6 +240,7 @@ struct Serving<'scope> {
     followers: Followers,
     latecomers: Latecomers,
     calls: Calls,
+    beginnings: Beginnings,
     gathering: Gathering,
     sessions: Arc<Sessions>,
     hosts: Hosts<'scope>,
@@ -270,7 +273,9 @@ impl<'scope> Serving<'scope> {
             let _ = listening.connections.await_first_words();
             poller.add(&listening.datagrams, key, Interest::INPUT)?;
         }
-        for (key, own) in (FIRST_CALLED..).zip(own).filter(|(_, own)| own.is_called()) {
+        for (key, own) in
+            (FIRST_CALLED..).zip(own).filter(|(_, own)| own.is_called() || own.is_of_flows())
+        {
             own.datagrams.iter().try_for_each(|it| poller.add(it, key, Interest::INPUT))?;
         }
         let waiting = Waiting::of(*files);
@@ -287,6 +292,7 @@ impl<'scope> Serving<'scope> {
             followers: Followers::new(waiting.followers),
             latecomers: Latecomers::default(),
             calls: Calls::new(&settings.allow),
+            beginnings: Beginnings::default(),
             gathering: Gathering::default(),
             sessions: Arc::new(Sessions::new(
                 settings.clone(),
@@ -359,7 +365,12 @@ impl<'scope> Serving<'scope> {
                     self.accept(&listening[place].connections, None)?;
                 }
                 FIRST_CALLED..FIRST_DATAGRAMS => {
-                    self.hear_callers(&own[(key - FIRST_CALLED) as usize]);
+                    let own = &own[(key - FIRST_CALLED) as usize];
+                    if own.is_of_flows() {
+                        self.hear_flows(own);
+                    } else {
+                        self.hear_callers(own);
+                    }
                 }
                 FIRST_OWN..FIRST_CALLED => {
                     let own = &own[(key - FIRST_OWN) as usize];

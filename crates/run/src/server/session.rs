@@ -1,5 +1,7 @@
 //! One client's session at the server: its dialogue carried out, its flows awaited, its end.
 
+mod uncounted;
+
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::count;
@@ -340,6 +342,11 @@ impl End for ServerEnd<'_> {
         Ok(self.admission.sessions.serve_one()?)
     }
 
+    fn leaves_out(&mut self) {
+        let line = "a UDP flow of its began when those of its test had been counted: what comes on it is not counted";
+        self.tell_uncounted(line.to_owned());
+    }
+
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
         // Whoever presents the token from now on comes too late, unless sockets may still come.
         if !self.admits_later {
@@ -360,6 +367,9 @@ impl End for ServerEnd<'_> {
 
     fn report(&mut self, whose: Role, report: Box<EndReport>) {
         self.account.report(whose, &report);
+        if whose == Role::Server {
+            self.tell_drops(&report);
+        }
         if whose == Role::Client {
             self.forget();
         } else if let Some(line) = self.tested.take().and_then(|plan| plan.failure_of(&report)) {

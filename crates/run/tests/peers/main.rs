@@ -10,5 +10,6 @@ mod lagscope;
 mod loads;
 mod mla;
 mod ntttcp;
+mod ntttcp_datagrams;
 mod ntttcp_served;
 mod probes;

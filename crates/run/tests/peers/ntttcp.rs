@@ -166,7 +166,7 @@ fn without_sync_there_are_connections_and_nothing_else() {
     agrees(&document, &received);
 }
 
-fn udp_words() -> DatagramArgs {
+pub fn udp_words() -> DatagramArgs {
     DatagramArgs {
         protocol: "udp".to_owned(),
         datagram: None,

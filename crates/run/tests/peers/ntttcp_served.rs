@@ -19,8 +19,8 @@ use pathscope_run::server::{Settings, Stated};
 use crate::common;
 
 /// What is waited for that has to come.
-const PATIENCE: Duration = Duration::from_secs(20);
-const PORTS: u16 = 2;
+pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PORTS: u16 = 2;
 const KIND: PeerKind = PeerKind::Ntttcp;
 
 /// Keeps what came on each connection, and why it failed.
@@ -99,7 +99,7 @@ fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
 }
 
 /// The same, with what happened told to somebody.
-fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
+pub fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
     let tests = Words::default().of(KIND).expect("it makes sense").tests;
     let settings = Settings {
         journal: Journal::begin(sink, clock::now()),
@@ -108,18 +108,20 @@ fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<
         ..Settings::default()
     };
     let (come, mut lines) = common::served_as_told(KIND, settings, clients);
-    lines.retain(|line| ["session over", "refused"].iter().any(|it| line.contains(it)));
+    lines.retain(|line| {
+        ["session over", "refused", "not counted"].iter().any(|it| line.contains(it))
+    });
     (come, lines)
 }
 
-fn connect(port: u16) -> TcpStream {
+pub fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
     stream
 }
 
 /// Says a word, and hears what is answered.
-fn ask(words: &mut TcpStream, word: i32) -> i32 {
+pub fn ask(words: &mut TcpStream, word: i32) -> i32 {
     words.write_all(&word.to_be_bytes()).expect("it is taken");
     let mut answer = [0; 4];
     words.read_exact(&mut answer).expect("it is answered");

@@ -37,9 +37,15 @@ fn asked(server: &mut NtttcpServer) -> Vec<String> {
             format!("say {}", i32::from_be_bytes(bytes.try_into().expect("four bytes")))
         }
         Output::Prepare { plan, .. } => {
-            let Plan::Goodput(plan) = plan.plan else { panic!("it is a load") };
-            let Extent::DurationNs(duration) = plan.extent else { panic!("it lasts a time") };
-            format!("prepare {} for {duration}", plan.connections)
+            let (what, connections, extent) = match plan.plan {
+                Plan::Goodput(plan) => (String::new(), plan.connections, plan.extent),
+                Plan::Datagrams(plan) => {
+                    (format!(" of {}", plan.datagram_bytes), plan.connections, plan.extent)
+                }
+                _ => panic!("it is a load"),
+            };
+            let Extent::DurationNs(duration) = extent else { panic!("it lasts a time") };
+            format!("prepare {connections}{what} for {duration}")
         }
         Output::Start => "start".to_owned(),
         Output::Tell { event, .. } => format!("tell {event:?}"),
@@ -158,9 +164,6 @@ fn an_endless_sender_is_told_for_how_long_it_may_send_and_a_longer_one_that_it_m
     let told = counted(&mut server);
     assert_eq!(told[0], "say 69");
     assert!(told[1].contains("601 s") && told[1].contains("600 s"), "{told:?}");
-    let mut server = gathering(10, 0);
-    hear(&mut server, START, 0);
-    assert!(counted(&mut server)[1].contains("no connection to a port for data"));
     let mut server = gathering(10, 1);
     server.input(Input::Unable { code: "unable", sentence: "there is no room" }, at(0));
     hear(&mut server, LAST, 0);
@@ -231,4 +234,79 @@ fn it_stops_its_flows_first_and_itself_the_second_time() {
     server.input(Input::Stop("a test"), at(200));
     server.input(Input::Stop("a test"), at(201));
     assert!(asked(&mut server)[1].starts_with("end: the server stopped"));
+}
+
+/// One that has made no connection when it began, and so is to send datagrams.
+fn called() -> NtttcpServer {
+    let mut server = gathering(10, 0);
+    assert!(hear(&mut server, START, 0).is_empty(), "a connection may be on its way");
+    assert!(!server.counts_datagrams());
+    assert_eq!(counted(&mut server), [format!("say {START}")]);
+    assert!(server.counts_datagrams() && !server.counts_connections());
+    server
+}
+
+/// The same whose flows run.
+fn streaming(flows: u32) -> NtttcpServer {
+    let mut server = called();
+    for flow in 0..u64::from(flows) {
+        server.input(Input::Began { bytes: 1_024 }, at(200 + 50 * flow));
+    }
+    let last_ms = 150 + 50 * u64::from(flows);
+    assert_eq!(server.deadline(), Some(at(last_ms + 100)), "others may come");
+    assert_eq!(counted(&mut server), [format!("prepare {flows} of 1 KiB for 10 s")]);
+    assert!(!server.counts_datagrams());
+    assert_eq!(server.comes_since(), Some(at(200)), "the first came then");
+    server.input(Input::Prepared(Vec::new()), at(last_ms + 100));
+    for flow in (0..flows).map(FlowId) {
+        server.input(Input::Attached { group: GroupId(0), flow }, at(last_ms + 100));
+    }
+    assert_eq!(asked(&mut server), ["start"], "it has heard that it may");
+    server
+}
+
+#[test]
+fn who_has_no_connection_sends_datagrams_and_has_as_many_flows_as_begin() {
+    let mut server = streaming(3);
+    assert_eq!(hear(&mut server, END, 9_500), ["say 13", "tell Stop"]);
+    server.input(Input::ControlClosed, at(9_501));
+    assert!(asked(&mut server).is_empty(), "its flows hear it once");
+    assert_eq!(over(&mut server, 10_050), ["test over", "end: well"]);
+}
+
+#[test]
+fn one_that_sends_datagrams_has_ended_well_when_it_closes_after_its_time_and_else_is_gone() {
+    let gone = "end: the client closed the connection while the test ran";
+    for (ms, end) in [(10_200, "end: well"), (9_350, "end: well"), (9_200, gone)] {
+        let mut server = streaming(1);
+        server.input(Input::ControlClosed, at(ms));
+        assert_eq!(asked(&mut server), ["tell Stop"]);
+        // What is awaited of what was on its way is none of its time.
+        assert_eq!(over(&mut server, ms + 2_000), ["test over", end], "{ms}");
+    }
+}
+
+#[test]
+fn one_of_whom_no_datagram_comes_or_flows_for_ever_costs_its_own_session() {
+    let told = counted(&mut called());
+    assert!(told[0].contains("did not send a datagram that came here"), "{told:?}");
+    let mut server = called();
+    let told = hear(&mut server, END, 2_000);
+    assert!(told[0] == "say 13" && told[1].contains("it said that it ends"), "{told:?}");
+    // Each comes before the time of the one before is over.
+    let mut server = called();
+    for place in 0..=55 {
+        server.input(Input::Began { bytes: 99 }, at(200 + 90 * place));
+    }
+    assert_eq!(server.deadline(), Some(at(5_200)), "five seconds from the first on");
+    assert_eq!(counted(&mut server), ["prepare 56 of 99 B for 10 s"]);
+    let mut server = called();
+    server.input(Input::Began { bytes: 99 }, at(150));
+    server.input(Input::Unable { code: "unable", sentence: "there is no room" }, at(150));
+    assert_eq!(asked(&mut server), ["say 69", "end: refused by the server: there is no room"]);
+    // Shorter than any that is measured.
+    let mut server = called();
+    server.input(Input::Began { bytes: 9 }, at(150));
+    let told = counted(&mut server);
+    assert!(told[0] == "say 69" && told[1].contains("--datagram 9 B is out of range"), "{told:?}");
 }

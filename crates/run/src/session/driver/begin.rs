@@ -70,6 +70,7 @@ impl<D: Talk> Driver<D> {
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
                 }
+                self.tell_came_before();
                 end.started(since, chosen);
             }
             Err(error) => self.not_started(error, end),

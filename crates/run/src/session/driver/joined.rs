@@ -25,8 +25,13 @@ use crate::promised::Promised;
 /// begins another session.
 const DESERTED_NS: u64 = 1_000_000_000;
 
-/// A connection that came before there was a test, and what it is told when it gets its place.
-pub(super) type Early = (TcpStream, Vec<u8>);
+/// What came before there was a test.
+pub(super) enum Early {
+    /// A connection, and what it is told when it gets its place.
+    Connection(TcpStream, Vec<u8>),
+    /// A flow of datagrams.
+    Datagrams(Socket),
+}
 
 impl<D: Talk> Driver<D> {
     /// Whether connections come to the test while it runs, by being of its client.
@@ -57,16 +62,16 @@ impl<D: Talk> Driver<D> {
         self.entered += 1;
         self.door.hear(self.entered);
         if self.test.is_none() && self.dialogue.counts_connections() {
-            return self.keep((stream, answer.to_vec()), end);
+            return self.keep(Early::Connection(stream, answer.to_vec()), Input::Came, end);
         }
         self.seat(stream, answer, end);
     }
 
     /// It is of a test of which nobody has said yet how many it has.
-    fn keep(&mut self, early: Early, end: &mut impl End) {
+    pub(super) fn keep(&mut self, early: Early, word: Input<'_, D>, end: &mut impl End) {
         let Err(error) = end.keeps(self.early.len() as u64 + 1) else {
             self.early.push(early);
-            return self.dialogue.input(Input::Came, clock::now());
+            return self.dialogue.input(word, clock::now());
         };
         let sentence = error.to_string();
         let unable = Input::Unable { code: error.code(), sentence: &sentence };
@@ -93,6 +98,18 @@ impl<D: Talk> Driver<D> {
             socket.apply(&settings)?;
             Ok(socket)
         });
+        self.give(seat, socket, name_in(answer), end);
+    }
+
+    /// It gets that one: a socket that is called so.
+    pub(super) fn give(
+        &mut self,
+        seat: Seat,
+        socket: Result<Socket, RunError>,
+        called: Option<String>,
+        end: &mut impl End,
+    ) {
+        let Some(test) = &self.test else { return };
         let holders = test.group(seat.group).and_then(|state| state.holders.as_ref());
         let socket = socket.and_then(|socket| FlowSocket::of(seat.flow, socket, holders));
         let word = match socket {
@@ -100,7 +117,7 @@ impl<D: Talk> Driver<D> {
                 group: seat.group,
                 flow: seat.flow,
                 socket,
-                arrival: Arrival { called: name_in(answer), ..Arrival::default() },
+                arrival: Arrival { called, ..Arrival::default() },
             },
             // Others that are there go on.
             Err(error) if self.admits() => {
@@ -128,8 +145,11 @@ impl<D: Talk> Driver<D> {
             self.is_counted = true;
             self.door.close(self.entered);
         }
-        for (stream, answer) in early {
-            self.seat(stream, &answer, end);
+        for early in early {
+            match early {
+                Early::Connection(stream, answer) => self.seat(stream, &answer, end),
+                Early::Datagrams(socket) => self.seat_datagrams(socket, end),
+            }
         }
     }
 
@@ -151,7 +171,7 @@ impl<D: Talk> Driver<D> {
     }
 
     /// The seats are those of the test's flows, group by group.
-    fn next_seat(&self) -> Option<Seat> {
+    pub(super) fn next_seat(&self) -> Option<Seat> {
         let test = self.test.as_ref()?;
         let follow = test.groups.iter().map(|state| state.group).find(Group::replaces);
         if let Some(group) = follow.filter(|_| test.started().is_some()) {

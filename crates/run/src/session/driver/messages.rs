@@ -33,6 +33,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
             SessionMessage::Called(promised) => self.call(promised, end),
+            SessionMessage::Begins(beginning) => self.begins(beginning, end),
             SessionMessage::MayAttach => self.has_turn(),
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };

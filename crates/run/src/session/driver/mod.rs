@@ -7,6 +7,7 @@
 //! In one file: it is one loop, and what it carries out in the order in which that comes up.
 
 mod absence;
+mod began;
 mod begin;
 mod carrier;
 mod control;
@@ -34,6 +35,7 @@ use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
 use pathscope_peers::dialogue::STOP_TAKES;
 
+use self::began::Came;
 pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard, INCOMING_BYTES};
 use self::joined::Early;
@@ -114,6 +116,8 @@ pub(crate) trait End {
     fn joins(&mut self) -> Result<(), RunError> {
         Err(RunError::LeftEarly)
     }
+    /// Server: a flow has begun too late for the test of its client, and is in none of its counts.
+    fn leaves_out(&mut self) {}
     /// Every flow is there, and the test starts with others: the dialogue awaits word that it may.
     fn ready(&mut self) {}
     /// The test's flows run since `at`; this was left open and chosen.
@@ -168,6 +172,8 @@ pub(crate) struct Driver<D> {
     entered: u64,
     /// Those that came before there was a test.
     early: Vec<Early>,
+    /// What came of each flow of datagrams that has begun by itself before it had its socket, as far as that has not been told it.
+    came_before: Vec<Came>,
     /// Whether its test is of those.
     is_counted: bool,
     has_control: bool,
@@ -278,6 +284,7 @@ impl<D: Talk> Driver<D> {
             door,
             entered: 0,
             early: Vec::new(),
+            came_before: Vec::new(),
             is_counted: false,
             has_control,
             hears_of_ends: has_control,
@@ -424,7 +431,11 @@ impl<D: Talk> Driver<D> {
             && let Some(output) = self.dialogue.output()
         {
             match output {
-                Output::Send(bytes) => self.control.say(&bytes),
+                Output::Send(bytes) => {
+                    // Who hears that it may send is heard at once.
+                    self.hear_datagrams();
+                    self.control.say(&bytes);
+                }
                 Output::Open { credentials, plan, substitutions } => {
                     self.there = substitutions;
                     if let Err(error) = self.provide((credentials, None), plan, end) {
