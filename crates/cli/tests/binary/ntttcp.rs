@@ -233,6 +233,64 @@ fn the_original_sends_to_our_receiver_and_is_counted_whole() {
     assert!(ran.stderr.contains("2 TCP connections, push, 1 s"), "{}", ran.said());
 }
 
+/// What a line tells of all bytes.
+fn total_bytes(text: &str) -> u64 {
+    let total = text.lines().find_map(|line| line.split_once("total bytes\t:"));
+    total.map(|(_, total)| total.trim().parse().expect("a number")).expect("it is told")
+}
+
+#[test]
+fn a_receiver_over_udp_tells_what_came_and_nothing_of_what_was_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = ["a.xml", "a.json"].map(|name| folder.path().join(name));
+    let [xml, json] = files.each_ref().map(|file| file.to_str().expect("it is text"));
+    let port = (20_002 + 14_000 + std::process::id() % 300 * 3).to_string();
+    let of_receiver = ["-r127.0.0.1", "-P2", "-t1", "-p", &port, "-V", "-x", xml, "-j", json];
+    let mut receiver = Running::start(pathscope(&[&["ntttcp", "-u"][..], &of_receiver].concat()));
+    receiver.await_stdout("3 threads created");
+    let of_sender = ["-s127.0.0.1", "-P2", "-n2", "-t1", "-b1k", "-B", "4M", "-p", &port, "-Q"];
+    let sent = run(&[&["ntttcp", "-u"][..], &of_sender].concat()).exits(0);
+    let ran = receiver.finish().exits(0);
+    for part in [
+        "INFO: Network activity progressing...\n",
+        "\nReal-time throughput: ",
+        "INFO: Test cycle finished.\n",
+        "INFO: #####  Totals:  #####\n",
+        "bps\n",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.said());
+    }
+    assert_eq!(ran.stdout.matches("DBG : New connection: 127.0.0.1:").count(), 4, "{}", ran.said());
+    // The two ends' times are not the same: what of it counts there may not count here.
+    let (came, left) = (total_bytes(&ran.stdout), total_bytes(&sent.stdout));
+    assert!(came > 0 && came.is_multiple_of(1_024) && left > 0, "{left}: {}", ran.said());
+    let written = files.map(|file| std::fs::read_to_string(file).expect("it was written"));
+    assert!(written[0].contains("<udp>True</udp>"), "{written:?}");
+    for text in written.iter().chain([&ran.stdout]) {
+        assert!(!text.contains("lost") && !text.contains("loss"), "{text}");
+    }
+    assert!(!ran.stdout.contains("retrans segs"), "{}", ran.said());
+}
+
+#[test]
+fn the_original_sends_datagrams_to_our_receiver_and_those_that_came_are_counted() {
+    let port = (20_002 + 13_000 + std::process::id() % 300 * 3).to_string();
+    let of_receiver = ["ntttcp", "-u", "-r127.0.0.1", "-P2", "-t10", "-p", &port];
+    let mut receiver = Running::start(pathscope(&of_receiver));
+    receiver.await_stdout("3 threads created");
+    let sender = ["-u", "-s127.0.0.1", "-P2", "-n2", "-t1", "-b1k", "-B8M", "-p", &port];
+    let sent = match Command::new("ntttcp").args(sender).output() {
+        Ok(sent) => sent,
+        Err(error) => return println!("skipped, because ntttcp for Linux does not start: {error}"),
+    };
+    let text = String::from_utf8_lossy(&sent.stdout);
+    assert_eq!(sent.status.code(), Some(0), "{text}");
+    let ran = receiver.finish().exits(0);
+    let came = total_bytes(&ran.stdout);
+    // It is of whole datagrams. What the original sends behind its last look is in no figure of its own.
+    assert!(came > 0 && came.is_multiple_of(1_024), "{came}: {}", ran.said());
+}
+
 #[test]
 fn what_is_not_done_is_refused_with_what_does_it() {
     let refused = run(&["ntttcp", "-r", "-M"]).exits(255);

@@ -5,6 +5,7 @@ mod files;
 mod getopt;
 mod printer;
 mod receiver;
+mod row;
 mod screen;
 mod settings;
 
@@ -99,13 +100,9 @@ fn usage(wrong: &str) -> Said {
 fn served(settings: Settings) -> Result<Settings, String> {
     let unserved = [
         (
-            settings.is_udp && settings.role == Role::Receiver,
-            "-u is not spoken here at a receiver: ntttcp's datagrams have no numbers, and say nothing of whose test they are; \
-             'pathscope goodput HOST --protocol udp' against 'pathscope server' measures datagrams, and what was lost of them",
-        ),
-        (
             settings.is_udp && !settings.has_sync,
-            "-u is not sent with -N: no receiver says then that it waits for datagrams; leave -N out at both ends",
+            "-u is not spoken with -N: no receiver says then that it waits for datagrams, and nothing says whose those are that come; \
+             leave -N out at both ends",
         ),
         (
             settings.is_last_client,
@@ -331,7 +328,7 @@ mod tests {
             );
         }
         for words in
-            ["ntttcp -s -M", "ntttcp -s -u -N", "ntttcp -r -u", "ntttcp -s -L", "ntttcp -r -M"]
+            ["ntttcp -s -M", "ntttcp -s -u -N", "ntttcp -r -u -N", "ntttcp -s -L", "ntttcp -r -M"]
         {
             let unfit = answer(words);
             assert_eq!(unfit.exit_code, 255, "{words}");

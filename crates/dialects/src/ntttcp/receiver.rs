@@ -7,11 +7,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::journal::{Connection, Entry, Status, TestBegan, TestOver};
+use pathscope_core::journal::{Connection, ConnectionProgress, Entry, Status, TestBegan, TestOver};
 use pathscope_core::record::Host;
 
 use super::figures::{Connections, Figures, Moved, Window};
 use super::printer::{Course, Printer};
+use super::row::Row;
 use super::settings::Settings;
 use crate::screen::{Beginning, Ending, Screen, Wants};
 
@@ -32,6 +33,8 @@ pub(super) struct ReceiverScreen {
 struct Test {
     session: String,
     began_ns: u64,
+    /// How many flows of datagrams it has, and what of the interval was told of them; none of one over TCP.
+    datagrams: Option<(u32, Row)>,
     course: Course,
     /// What came in the time that counts, and in all.
     counted: Moved,
@@ -51,16 +54,23 @@ impl ReceiverScreen {
     }
 
     fn begins(&mut self, began: &TestBegan, out: &mut dyn Write) -> io::Result<()> {
+        let TestBegan { at_ns, load, .. } = *began;
+        let clock = self.printer.at(at_ns);
+        if load.is_udp && !self.printer.settings.is_udp {
+            let text = format!("{} sends over UDP: start with -u to see what comes", began.session);
+            self.printer.line((clock, "ERR "), &text, out)?;
+        }
         self.tests.push(Test {
             session: began.session.clone(),
-            began_ns: began.at_ns,
-            course: Course::new(began.at_ns),
+            began_ns: at_ns,
+            datagrams: load.is_udp.then(|| (load.connections, Row::default())),
+            course: Course::new(at_ns),
             counted: Moved::default(),
             bytes: 0,
             connections: Connections::default(),
             ports: HashMap::new(),
         });
-        self.printer.info(self.printer.at(began.at_ns), "Network activity progressing...", out)
+        self.printer.info(clock, "Network activity progressing...", out)
     }
 
     /// Says which moments of all tests are over by then.
@@ -70,16 +80,45 @@ impl ReceiverScreen {
     }
 
     fn status(&mut self, status: &Status, out: &mut dyn Write) -> io::Result<()> {
-        let window = Window::of(&self.printer.settings);
         let Some(test) = self.test(&status.session) else { return Ok(()) };
         let &Status { at_ns, length_ns, received_bytes, .. } = status;
         let end_ns = at_ns.saturating_sub(test.began_ns);
-        test.bytes = test.bytes.saturating_add(received_bytes);
-        if window.holds(end_ns.saturating_sub(length_ns), end_ns) {
-            test.counted.add(length_ns, received_bytes);
+        self.came(&status.session, (end_ns, length_ns), received_bytes, out)
+    }
+
+    fn progress(&mut self, progress: &ConnectionProgress, out: &mut dyn Write) -> io::Result<()> {
+        let window = Window::of(&self.printer.settings);
+        let Some(test) = self.test(&progress.session) else { return Ok(()) };
+        test.connections.hear(window, progress);
+        let Some((flows, row)) = &mut test.datagrams else { return Ok(()) };
+        let rows = row.hear(progress, *flows);
+        rows.iter().flatten().try_for_each(|row| self.row(&progress.session, row, out))
+    }
+
+    fn row(&mut self, session: &str, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+        if row.is_empty() {
+            return Ok(());
         }
+        self.came(session, (row.end_ns, row.length_ns), row.bytes, out)
+    }
+
+    /// So much came in an interval that ended then, since the start of its test.
+    fn came(
+        &mut self,
+        session: &str,
+        (end_ns, length_ns): (u64, u64),
+        bytes: u64,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let window = Window::of(&self.printer.settings);
+        let Some(test) = self.test(session) else { return Ok(()) };
+        test.bytes = test.bytes.saturating_add(bytes);
+        if window.holds(end_ns.saturating_sub(length_ns), end_ns) {
+            test.counted.add(length_ns, bytes);
+        }
+        let at_ns = test.began_ns.saturating_add(end_ns);
         self.pass(at_ns, out)?;
-        self.printer.throughput(length_ns, received_bytes, out)
+        self.printer.throughput(length_ns, bytes, out)
     }
 
     fn opened(&mut self, connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
@@ -99,6 +138,10 @@ impl ReceiverScreen {
     }
 
     fn is_over(&mut self, over: &TestOver, out: &mut dyn Write) -> io::Result<()> {
+        // What was told of some flows alone.
+        let datagrams = self.test(&over.session).and_then(|test| test.datagrams.as_mut());
+        let last = datagrams.map(|(_, row)| std::mem::take(row));
+        last.iter().try_for_each(|row| self.row(&over.session, row, out))?;
         // What was to come a little later than its sender ended was to come then.
         self.pass(over.at_ns.saturating_add(LATE_NS), out)?;
         let place = self.tests.iter().position(|test| test.session == over.session);
@@ -125,7 +168,9 @@ impl ReceiverScreen {
 
 impl Screen for ReceiverScreen {
     fn wants(&self) -> Wants {
-        Wants { status: true, progress: self.printer.settings.is_verbose, ..Wants::default() }
+        let Settings { is_verbose, is_udp, .. } = self.printer.settings;
+        // Of flows of datagrams nobody is told more than their progress.
+        Wants { status: true, progress: is_verbose || is_udp, ..Wants::default() }
     }
 
     fn files(&self) -> Vec<(&'static str, PathBuf)> {
@@ -151,13 +196,7 @@ impl Screen for ReceiverScreen {
             Entry::TestOver(over) => self.is_over(over, out),
             Entry::Opened(connection) => self.opened(connection, out),
             Entry::Status(status) => self.status(status, out),
-            Entry::Progress(progress) => {
-                let window = Window::of(&self.printer.settings);
-                if let Some(test) = self.test(&progress.session) {
-                    test.connections.hear(window, progress);
-                }
-                Ok(())
-            }
+            Entry::Progress(progress) => self.progress(progress, out),
             Entry::Closed(connection) => self.printer.broken("from", connection, out),
             Entry::Trouble(trouble) => {
                 let text = match &trouble.session {

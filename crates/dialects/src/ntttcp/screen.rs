@@ -1,15 +1,14 @@
 //! What ntttcp prints of a sender while it sends. Not how its lines look (`printer`), and not its figures (`figures`).
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use pathscope_core::id::FlowId;
 use pathscope_core::journal::{Connection, ConnectionProgress, Entry, Status};
 
 use super::figures::{Connections, Figures, Window};
 use super::printer::{Course, Printer};
+use super::row::Row;
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::screen::{Beginning, Ending, Screen, Wants};
@@ -24,26 +23,6 @@ pub(super) struct NtttcpScreen {
     course: Option<Course>,
     connections: Connections,
     row: Row,
-}
-
-/// What left on flows of datagrams in an interval, of which nobody tells all together: each in its turn.
-#[derive(Debug, Default)]
-struct Row {
-    flows: BTreeSet<FlowId>,
-    length_ns: u64,
-    bytes: u64,
-}
-
-impl Row {
-    /// One more is told of; it is none of this row that is in it already. The row before, and this, where either is whole.
-    fn hear(&mut self, progress: &ConnectionProgress, all: u32) -> [Option<Self>; 2] {
-        let is_next = self.flows.contains(&progress.flow);
-        let before = is_next.then(|| std::mem::take(self));
-        self.flows.insert(progress.flow);
-        self.length_ns = self.length_ns.max(progress.end_ns.saturating_sub(progress.start_ns));
-        self.bytes = self.bytes.saturating_add(progress.sent_bytes);
-        [before, (self.flows.len() >= all as usize).then(|| std::mem::take(self))]
-    }
 }
 
 impl NtttcpScreen {

@@ -1,7 +1,7 @@
 //! What ntttcp prints of a receiver's tests, and what is in its files. The layout is the reference's, section 6.
 
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
-use pathscope_core::journal::ConnectionProgress;
+use pathscope_core::journal::{ConnectionProgress, LoadFacts};
 use pathscope_core::record::{FlowFacts, WorkerUsage};
 
 use super::super::printer::SECOND_NS;
@@ -176,4 +176,45 @@ fn a_port_is_a_thread_and_senders_at_once_are_told_apart() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("10.0.0.3:40000") && !text.contains("Real-time"), "{text}");
+}
+
+#[test]
+fn of_flows_of_datagrams_all_together_are_a_row_and_of_their_loss_nothing_is_said() {
+    let [one, _] = SESSIONS;
+    let load = LoadFacts { is_udp: true, is_up: true, connections: 2, ..LoadFacts::default() };
+    let session = one.to_owned();
+    let began = |load| TestBegan { at_ns: 10 * SECOND_NS, load, session: session.clone() };
+    let moved = |flow, end_s, received_bytes| {
+        Entry::Progress(Box::new(ConnectionProgress {
+            start_ns: (end_s - 1) * SECOND_NS,
+            end_ns: end_s * SECOND_NS,
+            flow: FlowId(flow),
+            received_bytes,
+            session: session.clone(),
+            ..ConnectionProgress::default()
+        }))
+    };
+    let entries = [
+        Entry::TestBegan(Box::new(began(load))),
+        moved(0, 1, 1_000),
+        moved(1, 1, 2_000),
+        moved(1, 2, 4_000),
+        // One has ended before the other.
+        moved(1, 3, 500),
+        over(one, 14),
+    ];
+    let (text, files) = shown("-r -u -P 2 -t 3 -x", &entries);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("Real-time")).collect();
+    let rates = ["24.00Kbps", "32.00Kbps", "4.00Kbps"];
+    let expected = rates.map(|rate| format!("Real-time throughput: {rate}"));
+    assert_eq!(rows, expected, "{text}");
+    assert!(text.contains("total bytes\t:7500\n"), "{text}");
+    for shown in files.iter().chain([&text]) {
+        assert!(!shown.contains("lost") && !shown.contains("loss"), "{shown}");
+    }
+    assert!(!text.contains("retrans"), "{text}");
+    // Over which transport a sender comes is its affair.
+    let (text, _) = shown("-r -P 2 -t 3", &[Entry::TestBegan(Box::new(began(load)))]);
+    let hint = "ERR : 10.0.0.2:40000 sends over UDP: start with -u to see what comes\n";
+    assert!(text.contains(hint), "{text}");
 }

@@ -2,6 +2,7 @@
 
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
 use pathscope_core::error::Failure;
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowFacts, Host, TcpFacts, WorkerUsage};
 use pathscope_modes::document::{Document, Interval, Measurement};
