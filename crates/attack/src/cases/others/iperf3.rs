@@ -208,12 +208,13 @@ pub fn documents(ground: &Ground) -> io::Result<()> {
         }
         ground.count("documents");
         control.stream.write_all(&length.to_be_bytes())?;
-        pour(ground, &mut control.stream, random.happens(50))
+        pour(ground, &mut control.stream, random.happens(50));
+        Ok(())
     })
 }
 
 /// Says what never ends: brackets that open, or one long text.
-fn pour(ground: &Ground, stream: &mut TcpStream, is_deep: bool) -> io::Result<()> {
+fn pour(ground: &Ground, stream: &mut TcpStream, is_deep: bool) {
     /// What the kernels of both ends may hold is less.
     const TAKEN_MOST: u64 = 16 << 20;
     let block = vec![if is_deep { b'[' } else { b' ' }; 65_536];
@@ -223,7 +224,7 @@ fn pour(ground: &Ground, stream: &mut TcpStream, is_deep: bool) -> io::Result<()
             Ok(bytes) if taken <= TAKEN_MOST => taken += bytes as u64,
             Ok(_) => {
                 ground.broken(format!("of one document more than {TAKEN_MOST} bytes were taken"));
-                return Ok(());
+                return;
             }
             Err(error) => break error,
         }
@@ -233,7 +234,6 @@ fn pour(ground: &Ground, stream: &mut TcpStream, is_deep: bool) -> io::Result<()
         io::ErrorKind::WouldBlock => "not read",
         _ => "closed by the server",
     });
-    Ok(())
 }
 
 /// Datagrams that ask for streams of tests that nobody has, from very many addresses, and others without sense.

@@ -101,7 +101,7 @@ pub fn broken(ground: &Ground) -> io::Result<()> {
         hears(&mut words)?;
         for stream in &mut streams {
             patient(stream)?;
-            stream.write_all(&[b'A'; 65_536])?;
+            stream.write_all(&vec![b'A'; 65_536])?;
         }
         ground.count("tests");
         streams.into_iter().for_each(reset);
