@@ -4,7 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::{fs, thread};
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
@@ -191,6 +192,17 @@ fn a_hundred_of_its_clients_at_once_have_all_that_they_ask_for() {
     }
 }
 
+/// A port that the system gives nobody who asks for any: a server of iperf3 binds its port for UDP when a test of it begins, and fails where a
+/// client's socket was given the same number meanwhile.
+fn port_of_no_client() -> u16 {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let first = range.ok().and_then(|range| range.split_whitespace().next()?.parse().ok());
+    let below = first.filter(|first| *first > 12_000_u16).unwrap_or(u16::MAX);
+    let apart = std::process::id() as u16 % 8_000;
+    below - 1 - (apart + TAKEN.fetch_add(1, Ordering::Relaxed)) % 8_000
+}
+
 /// A server of iperf3 for one test. Whatever comes of that, it is over then.
 struct Its {
     child: Child,
@@ -204,7 +216,8 @@ impl Its {
 
     /// One at a port that was free; none where somebody else has taken it meanwhile.
     fn start_at(host: &str) -> Option<Self> {
-        let port = TcpListener::bind((host, 0)).ok()?.local_addr().ok()?.port();
+        let port = port_of_no_client();
+        TcpListener::bind((host, port)).ok()?;
         UdpSocket::bind((host, port)).ok()?;
         let mut command = Command::new("iperf3");
         command.args(["-s", "-1", "--forceflush", "-B", host, "-p", &port.to_string()]);
