@@ -16,6 +16,7 @@ pub mod datagrams;
 pub mod errno;
 mod error;
 pub mod fast_open;
+#[cfg(any(test, feature = "faults"))]
 pub mod faults;
 pub mod flow_sockets;
 pub mod host;
