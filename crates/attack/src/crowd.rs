@@ -1,6 +1,7 @@
 //! Callers that work at once, a thread each.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -40,6 +41,29 @@ pub fn again_and_again(
             }
         }
     })
+}
+
+/// Has eight callers try something so often, as long as time is left, and keep what came of it until that is over: each that is kept is
+/// counted as `what`.
+pub fn held<T: Send>(
+    ground: &Ground,
+    (tried, what): (u32, &str),
+    each: impl Fn(u32) -> io::Result<T> + Sync,
+) -> io::Result<Vec<T>> {
+    let held = Mutex::new(Vec::new());
+    at_once(8, |part| {
+        for index in (part..tried).step_by(8).take_while(|_| ground.goes_on()) {
+            match each(index) {
+                Ok(own) => {
+                    ground.count(what);
+                    held.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+                }
+                Err(error) => ground.count(outcome(&error)),
+            }
+        }
+    })?;
+    clock::pause(clock::left(ground.until));
+    Ok(held.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A word for how a caller was turned away.

@@ -75,6 +75,13 @@ impl Ground {
         }
     }
 
+    /// No more than so many of something may be held at once.
+    pub fn holds_at_most(&self, allowed: u64, what: &str, held: u64) {
+        if held > allowed {
+            self.broken(format!("{held} {what} were held at once, more than {allowed}"));
+        }
+    }
+
     /// What came of it.
     pub fn told(&self) -> Value {
         let facts = self.facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! Sockets that come from an address of choice, and as many as the system allows.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
@@ -46,6 +46,21 @@ pub fn seat(source: IpAddr, port: u16, server: SocketAddr) -> io::Result<UdpSock
     socket.connect(server)?;
     socket.set_read_timeout(Some(Duration::from_millis(500)))?;
     Ok(socket)
+}
+
+/// Whether the server has not closed this; what it says is passed over.
+pub fn is_open(mut stream: &TcpStream) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let mut room = [0; 4_096];
+    loop {
+        match stream.read(&mut room) {
+            Ok(0) => return false,
+            Ok(_) => {}
+            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+        }
+    }
 }
 
 /// As many descriptors as the system lets this process have.

@@ -1,15 +1,15 @@
 //! Connections of a test: proposed and never made, made slowly, and replaced without end.
 
 use std::io::{self, Write as _};
-use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::caller::{Caller, attach, is_timeout};
+use crate::caller::{Caller, attach};
 use crate::clock;
 use crate::crowd::{again_and_again, at_once, outcome};
 use crate::ground::Ground;
+use crate::sockets::is_open;
 use crate::tests_asked_for as asked;
 use crate::wire::kind;
 
@@ -122,10 +122,4 @@ fn one_succession(ground: &Ground, index: u32, kept: bool) -> io::Result<()> {
         ground.broken(format!("{alive} connections were attached at once, where 65 may be"));
     }
     Ok(())
-}
-
-/// Whether the server has not closed it.
-fn is_open(stream: &TcpStream) -> bool {
-    let still = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
-    still.is_err_and(|error| is_timeout(&error))
 }

@@ -17,34 +17,31 @@ use crate::{clock, sockets};
 /// How many sessions are tried.
 const SESSIONS: u32 = 256;
 /// How many of one address the defaults allow.
-const PER_ADDRESS: u64 = 64;
+pub const PER_ADDRESS: u64 = 16;
 
 /// All from one address.
 pub fn of_one_address(ground: &Ground) -> io::Result<()> {
     sessions(ground, |_| ground.address(0))?;
-    most(ground, PER_ADDRESS, "one address");
+    ground.holds_at_most(PER_ADDRESS, "sessions of one address", ground.counted("sessions"));
     Ok(())
 }
 
 /// Each from another address.
 pub fn of_many_addresses(ground: &Ground) -> io::Result<()> {
     sessions(ground, |index| ground.address(index))?;
-    most(ground, u64::from(SESSIONS), "all addresses");
+    ground.holds_at_most(
+        u64::from(SESSIONS),
+        "sessions of all addresses",
+        ground.counted("sessions"),
+    );
     Ok(())
 }
 
 /// Each from another address of one /64, which counts as one.
 pub fn of_one_prefix(ground: &Ground) -> io::Result<()> {
     sessions(ground, |index| ground.address(index))?;
-    most(ground, PER_ADDRESS, "one /64");
+    ground.holds_at_most(PER_ADDRESS, "sessions of one /64", ground.counted("sessions"));
     Ok(())
-}
-
-fn most(ground: &Ground, allowed: u64, of: &str) {
-    let held = ground.counted("sessions");
-    if held > allowed {
-        ground.broken(format!("{held} sessions of {of} were held at once, more than {allowed}"));
-    }
 }
 
 /// Sessions whose test and probe run and that never end, nor move a byte.

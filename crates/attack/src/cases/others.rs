@@ -11,7 +11,7 @@ pub use ntttcp::{
     broken as ntttcp_broken, data_alone as ntttcp_data_alone, silent as ntttcp_silent,
 };
 
-use std::io::{self, Read as _};
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -21,8 +21,6 @@ use crate::ground::Ground;
 
 /// How many sessions the defaults allow.
 const SESSIONS: u64 = 32;
-/// How many of one address they allow.
-const PER_ADDRESS: u64 = 16;
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -37,31 +35,9 @@ fn patient(stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))
 }
 
-/// Whether the server has not closed this; what it says is passed over.
-fn is_open(mut stream: &TcpStream) -> bool {
-    if stream.set_nonblocking(true).is_err() {
-        return false;
-    }
-    let mut room = [0; 4_096];
-    loop {
-        match stream.read(&mut room) {
-            Ok(0) => return false,
-            Ok(_) => {}
-            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
-        }
-    }
-}
-
 /// Ends a connection by a reset.
 fn reset(stream: TcpStream) {
     // Where it cannot be set, it is closed in order, and does less harm.
     let _ = sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
     drop(stream);
-}
-
-/// No more than so many of something may be held at once.
-fn most(ground: &Ground, (what, held): (&str, u64), allowed: u64) {
-    if held > allowed {
-        ground.broken(format!("{held} {what} were held at once, more than {allowed}"));
-    }
 }

@@ -14,9 +14,7 @@ pub(super) struct Sent {
 impl Sent {
     /// Another interval.
     pub fn add(&mut self, omit: u64, interval: &EndInterval) {
-        let of_streams = interval.goodput.map(|it| it.sent_bytes);
-        let of_datagrams = interval.datagrams.as_ref().map(|it| it.sent_bytes);
-        let bytes = of_streams.or(of_datagrams).unwrap_or(0);
+        let (bytes, _) = ways(interval);
         let opens_ns = omit * SECOND_NS;
         let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
         let counted_ns =
@@ -31,12 +29,17 @@ impl Sent {
     }
 }
 
-/// What an end sent and received in an interval, in bytes.
+/// What an end sent and received in an interval, in bytes, together.
 pub(super) fn moved(interval: &EndInterval) -> u64 {
-    let of_streams = interval.goodput.map(|it| it.sent_bytes.saturating_add(it.received_bytes));
-    let of_datagrams = interval.datagrams.as_ref();
-    let of_datagrams = of_datagrams.map(|it| it.sent_bytes.saturating_add(it.received_bytes));
-    of_streams.or(of_datagrams).unwrap_or(0)
+    let (sent, received) = ways(interval);
+    sent.saturating_add(received)
+}
+
+/// What it sent, and what it received.
+fn ways(interval: &EndInterval) -> (u64, u64) {
+    let of_streams = interval.goodput.map(|it| (it.sent_bytes, it.received_bytes));
+    let of_datagrams = interval.datagrams.as_ref().map(|it| (it.sent_bytes, it.received_bytes));
+    of_streams.or(of_datagrams).unwrap_or_default()
 }
 
 /// So much of `amount` as `part` is of `whole`; nothing of nothing.

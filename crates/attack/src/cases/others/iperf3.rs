@@ -3,13 +3,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::{Mutex, PoisonError};
 
-use super::{PER_ADDRESS, at, is_open, most, patient, reset};
-use crate::crowd::{again_and_again, at_once, outcome};
+use super::{at, patient, reset};
+use crate::cases::crowds::PER_ADDRESS;
+use crate::crowd::{again_and_again, held};
 use crate::ground::Ground;
 use crate::random::Random;
-use crate::sockets;
+use crate::sockets::{self, is_open};
 
 const PORT: u16 = 5_201;
 /// Words of the server and of the client.
@@ -82,24 +82,11 @@ impl Control {
 /// Sessions of one address that stop: behind the cookie, amid the parameters, before the stream, and with a stream that says nothing.
 pub fn silent(ground: &Ground) -> io::Result<()> {
     const TRIED: u32 = 256;
-    let held = Mutex::new(Vec::new());
-    at_once(8, |part| {
-        let mut random = Random(u64::from(part));
-        for index in (part..TRIED).step_by(8) {
-            match fall_silent(ground, index % 4, &mut random) {
-                Ok(own) => {
-                    ground.count("sessions");
-                    held.lock().unwrap_or_else(PoisonError::into_inner).push(own);
-                }
-                Err(error) => ground.count(outcome(&error)),
-            }
-        }
-    })?;
-    crate::clock::pause(crate::clock::left(ground.until));
-    let held = held.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let each = |index: u32| fall_silent(ground, index % 4, &mut Random(index.into()));
+    let held = held(ground, (TRIED, "sessions"), each)?;
     let open = held.iter().filter(|(control, _)| is_open(&control.stream)).count();
     ground.add("sessions left at the end", open as u64);
-    most(ground, ("sessions of one address", ground.counted("sessions")), PER_ADDRESS);
+    ground.holds_at_most(PER_ADDRESS, "sessions of one address", ground.counted("sessions"));
     Ok(())
 }
 
@@ -160,23 +147,12 @@ pub fn one_cookie(ground: &Ground) -> io::Result<()> {
     control.asks(r#"{"tcp":true,"time":60,"parallel":1}"#)?;
     let mut stream = control.attach(ground.address(0), server)?;
     control.runs()?;
-    let held = Mutex::new(Vec::new());
-    at_once(8, |part| {
-        for index in (part..CONNECTIONS).step_by(8).take_while(|_| ground.goes_on()) {
-            match control.attach(ground.address(1 + index % 1_000), server) {
-                Ok(stream) => {
-                    ground.count("connections");
-                    held.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
-                }
-                Err(error) => ground.count(outcome(&error)),
-            }
-        }
+    let held = held(ground, (CONNECTIONS, "connections"), |index| {
+        control.attach(ground.address(1 + index % 1_000), server)
     })?;
-    crate::clock::pause(crate::clock::left(ground.until));
-    let held = held.into_inner().unwrap_or_else(PoisonError::into_inner);
     let open = held.iter().filter(|stream| is_open(stream)).count() as u64;
     ground.add("still open at the end", open);
-    most(ground, ("connections that no test awaits", open), MOST_KEPT);
+    ground.holds_at_most(MOST_KEPT, "connections that no test awaits", open);
     // The test that they are not of goes on.
     let goes_on = stream.write_all(&[b'x'; 1_000]).and_then(|()| {
         control.stream.write_all(&[END])?;

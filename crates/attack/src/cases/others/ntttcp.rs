@@ -2,12 +2,11 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::{Mutex, PoisonError};
 
-use super::{SESSIONS, at, is_open, most, patient, reset};
-use crate::crowd::{again_and_again, at_once, outcome};
+use super::{SESSIONS, at, patient, reset};
+use crate::crowd::{again_and_again, held};
 use crate::ground::Ground;
-use crate::sockets;
+use crate::sockets::{self, is_open};
 
 /// Where words are heard; data goes to those behind it.
 const WORDS: u16 = 5_000;
@@ -41,31 +40,18 @@ fn greet(ground: &Ground, index: u32) -> io::Result<TcpStream> {
     }
 }
 
-/// What many do at once, each from an address of its own, and what of it the server keeps until the end.
-fn held(ground: &Ground, each: impl Fn(u32) -> io::Result<TcpStream> + Sync) -> io::Result<()> {
-    let held = Mutex::new(Vec::new());
-    at_once(8, |part| {
-        for index in (part..ADDRESSES).step_by(8) {
-            match each(index) {
-                Ok(stream) => {
-                    ground.count("connections");
-                    held.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
-                }
-                Err(error) => ground.count(outcome(&error)),
-            }
-        }
-    })?;
-    crate::clock::pause(crate::clock::left(ground.until));
-    let held = held.into_inner().unwrap_or_else(PoisonError::into_inner);
+/// What many do, each from an address of its own, and what of it the server keeps until the end.
+fn kept(ground: &Ground, each: impl Fn(u32) -> io::Result<TcpStream> + Sync) -> io::Result<()> {
+    let held = held(ground, (ADDRESSES, "connections"), each)?;
     let open = held.iter().filter(|stream| is_open(stream)).count() as u64;
     ground.add("sessions left at the end", open);
-    most(ground, ("sessions", open), SESSIONS);
+    ground.holds_at_most(SESSIONS, "sessions", open);
     Ok(())
 }
 
 /// Senders that stop: before a word, amid one, behind the first answer, behind their seconds.
 pub fn silent(ground: &Ground) -> io::Result<()> {
-    held(ground, |index| {
+    kept(ground, |index| {
         if index % 4 < 2 {
             let mut stream = sockets::dial(ground.address(index), at(ground, WORDS))?;
             stream.write_all(&[0; 2][..2 * (index % 4) as usize])?;
@@ -82,7 +68,7 @@ pub fn silent(ground: &Ground) -> io::Result<()> {
 
 /// Connections to the ports of data without a word, which never carry any: each is a test of its address.
 pub fn data_alone(ground: &Ground) -> io::Result<()> {
-    held(ground, |index| {
+    kept(ground, |index| {
         let port = DATA + u16::try_from(index % 16).unwrap_or_default();
         sockets::dial(ground.address(index), at(ground, port))
     })
