@@ -45,6 +45,8 @@ pub struct CpuShares {
     pub soft_interrupt: f64,
     /// Taken by the hypervisor for others.
     pub stolen: f64,
+    /// Idle while something that ran there last waited for a disk.
+    pub iowait: f64,
 }
 
 /// What went over one interface.

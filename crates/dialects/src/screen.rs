@@ -77,6 +77,8 @@ pub struct Wants {
     pub progress: bool,
     /// What is measured one by one: pings, frames, datagrams on each path.
     pub each: bool,
+    /// How often the machine was interrupted while a test ran, and by what, beside its status.
+    pub interrupts: bool,
 }
 
 /// What is known before anything moves.

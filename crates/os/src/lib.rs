@@ -20,6 +20,7 @@ pub mod fast_open;
 pub mod faults;
 pub mod flow_sockets;
 pub mod host;
+pub mod interrupts;
 pub mod limits;
 pub mod memory;
 pub mod namespaces;

@@ -86,6 +86,7 @@ impl Writer {
                 steps: shown.steps
                     || console.as_ref().is_some_and(|console| console.tells(Verbosity::Steps)),
                 progress: shown.progress,
+                interrupts: shown.interrupts,
             },
         });
         let shared = Arc::clone(&desk);

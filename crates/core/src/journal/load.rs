@@ -28,6 +28,8 @@ pub struct TestOver {
     pub elapsed_ns: u64,
     /// What this machine counted meanwhile.
     pub host: Option<HostCounters>,
+    /// How often this machine was interrupted meanwhile, by what, where somebody wants to hear it: rows of the kernel's table.
+    pub interrupts: Vec<(String, u64)>,
     /// How the kernel set the first connection here.
     pub sockets: Option<SocketFacts>,
     /// Why its session failed, a sentence; none where both ends came to the end of it. It is told as trouble as well, behind this.

@@ -54,9 +54,19 @@ pub(super) struct Figures {
     pub retransmits_per_second: [f64; RETRANSMITS.len()],
     /// Packets that the interface sent and received; none where it is not there or none were asked for.
     pub packets: Option<[u64; 2]>,
+    pub interrupts: Interrupts,
     pub machine: Machine,
     /// What the kernel said of round trips in the end, on average.
     pub rtt_us: Option<u64>,
+}
+
+/// Interrupts of the rows of the kernel's table that were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Interrupts {
+    pub total: u64,
+    pub per_second: f64,
+    /// Packets of the interface that was asked for, by each of them.
+    pub packets_each: f64,
 }
 
 /// What the machine did, in shares of 100.
@@ -67,6 +77,7 @@ pub(super) struct Machine {
     pub user: f64,
     pub system: f64,
     pub idle: f64,
+    pub iowait: f64,
     pub softirq: f64,
     pub cycles_per_byte: f64,
     /// Processor time of the program, of one processor.
@@ -151,7 +162,11 @@ impl Connections {
 
 impl Figures {
     /// Of a client's run; none where nothing was measured.
-    pub fn of(document: &Document, settings: &Settings, connections: &Connections) -> Option<Self> {
+    pub fn of(
+        document: &Document,
+        settings: &Settings,
+        (connections, interrupts): (&Connections, &[(String, u64)]),
+    ) -> Option<Self> {
         let measurement = document.measurements.first()?;
         let window = Window::of(settings);
         let mut all = Moved::default();
@@ -174,6 +189,7 @@ impl Figures {
         let goodput = measurement.summary.goodput.as_ref();
         let client = &measurement.client;
         let datagrams = client.datagrams.as_ref();
+        let packets = settings.interface.as_deref().and_then(|name| packets(&counters, name));
         Some(Self {
             all,
             connections: goodput
@@ -183,7 +199,8 @@ impl Figures {
             threads: connections.threads(settings),
             retransmits: goodput.and_then(|it| it.retransmits).or(of_machine).unwrap_or_default(),
             retransmits_per_second: RETRANSMITS.map(|(_, name)| per_second(name)),
-            packets: settings.interface.as_deref().and_then(|name| packets(&counters, name)),
+            packets,
+            interrupts: Interrupts::of(interrupts, settings, (test_seconds, packets)),
             machine: Machine::of(
                 &document.hosts.client,
                 &counters,
@@ -214,12 +231,14 @@ impl Figures {
         let per_second =
             |name: &str| if seconds > 0.0 { count(name) as f64 / seconds } else { 0.0 };
         let whole = Whole { elapsed_ns: over.elapsed_ns, bytes, used_ns: used_ns(&over.workers) };
+        let packets = settings.interface.as_deref().and_then(|name| packets(&counters, name));
         Self {
             all,
             threads,
             retransmits: count("Tcp.RetransSegs"),
             retransmits_per_second: RETRANSMITS.map(|(_, name)| per_second(name)),
-            packets: settings.interface.as_deref().and_then(|name| packets(&counters, name)),
+            packets,
+            interrupts: Interrupts::of(&over.interrupts, settings, (seconds, packets)),
             machine: Machine::of(host, &counters, &whole),
             ..Self::default()
         }
@@ -239,6 +258,26 @@ struct Whole {
     used_ns: u64,
 }
 
+impl Interrupts {
+    /// Of all rows that have moved over so many seconds, those that hold the text that was asked for.
+    fn of(
+        rows: &[(String, u64)],
+        settings: &Settings,
+        (seconds, packets): (f64, Option<[u64; 2]>),
+    ) -> Self {
+        let Some(asked) = &settings.interrupts else { return Self::default() };
+        let meant = rows.iter().filter(|(name, _)| name.contains(asked.as_str()));
+        let total = meant.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        let [sent, received] = packets.unwrap_or_default();
+        let by = |count: f64, of: f64| if of > 0.0 { count / of } else { 0.0 };
+        Self {
+            total,
+            per_second: by(total as f64, seconds),
+            packets_each: by(sent.saturating_add(received) as f64, total as f64),
+        }
+    }
+}
+
 impl Machine {
     fn of(host: &Host, counters: &HostCounters, whole: &Whole) -> Self {
         let count = counters.cpus.len();
@@ -246,7 +285,7 @@ impl Machine {
             let sum: f64 = counters.cpus.iter().map(of).sum();
             if count > 0 { sum / count as f64 * 100.0 } else { 0.0 }
         };
-        let busy = share(|cpu| cpu.busy);
+        let (busy, iowait) = (share(|cpu| cpu.busy), share(|cpu| cpu.iowait));
         let seconds = whole.elapsed_ns as f64 / 1e9;
         let cores = host.cpus_online.unwrap_or_default();
         let mhz = host.cpu_mhz.unwrap_or_default();
@@ -258,7 +297,8 @@ impl Machine {
             mhz,
             user: share(|cpu| cpu.user),
             system: share(|cpu| cpu.system),
-            idle: if count > 0 { 100.0 - busy } else { 0.0 },
+            idle: if count > 0 { (100.0 - busy - iowait).max(0.0) } else { 0.0 },
+            iowait,
             softirq: share(|cpu| cpu.soft_interrupt),
             cycles_per_byte: if bytes > 0 { cycles / bytes as f64 } else { 0.0 },
             program: if seconds > 0.0 { used_ns as f64 / 1e7 / seconds } else { 0.0 },
@@ -297,7 +337,21 @@ pub(super) fn rate(mut bits_per_second: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::screen::tests::settings;
     use super::*;
+
+    #[test]
+    fn interrupts_are_those_of_rows_that_hold_the_text_and_of_no_others() {
+        let rows = [("41: MSI virtio3-rx", 600), ("42: MSI virtio3-tx", 400), ("LOC: timer", 7)]
+            .map(|(name, count)| (name.to_owned(), count));
+        let of = |line: &str, packets| Interrupts::of(&rows, &settings(line), (4.0, packets));
+        let found = of("-r --show-dev-interrupts virtio3", Some([2_000, 3_000]));
+        let expected = Interrupts { total: 1_000, per_second: 250.0, packets_each: 5.0 };
+        assert_eq!(found, expected);
+        let found = of("-r --show-dev-interrupts eth0", Some([2_000, 3_000]));
+        assert_eq!(found, Interrupts::default(), "there were none");
+        assert_eq!(of("-r", None), Interrupts::default(), "nobody asks");
+    }
 
     #[test]
     fn rates_have_the_largest_unit_of_which_there_is_more_than_one() {

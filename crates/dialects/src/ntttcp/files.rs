@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{Figures, Moved, RETRANSMITS};
+use super::figures::{Figures, Interrupts, Moved, RETRANSMITS};
 use super::settings::{Role, Settings};
 
 /// What is said of the tool's version.
@@ -84,8 +84,11 @@ fn retransmits(figures: &Figures) -> Vec<(String, String)> {
     std::iter::once(count).chain(rates).collect()
 }
 
-/// Packets by interrupt, a second and in all: interrupts are not counted here.
-const INTERRUPTS: [&str; 3] = ["0.000", "0.000", "0"];
+/// Packets by interrupt, a second and in all.
+fn interrupts(figures: &Figures) -> [String; 3] {
+    let Interrupts { total, per_second, packets_each } = figures.interrupts;
+    [format!("{packets_each:.3}"), format!("{per_second:.3}"), total.to_string()]
+}
 
 /// The whole text of the file of XML.
 pub(super) fn xml(result: &Outcome<'_>) -> String {
@@ -130,10 +133,10 @@ pub(super) fn xml(result: &Outcome<'_>) -> String {
     }
     xml.element((1, "total_buffers"), "", "0.000");
     xml.element((1, "throughput"), "buffers/s", "0.000");
-    let [each, second, total] = INTERRUPTS;
-    xml.element((1, "avg_packets_per_interrupt"), "packets/interrupt", each);
-    xml.element((1, "interrupts"), "count/sec", second);
-    xml.element((1, "total_interrupts"), "count", total);
+    let [each, second, total] = interrupts(figures);
+    xml.element((1, "avg_packets_per_interrupt"), "packets/interrupt", &each);
+    xml.element((1, "interrupts"), "count/sec", &second);
+    xml.element((1, "total_interrupts"), "count", &total);
     xml.element((1, "dpcs"), "count/sec", "0.000");
     xml.element((1, "avg_packets_per_dpc"), "packets/dpc", "0.000");
     let [sent, received] = figures.packets.unwrap_or_default();
@@ -155,7 +158,7 @@ pub(super) fn xml(result: &Outcome<'_>) -> String {
         ("user", machine.user),
         ("system", machine.system),
         ("idle", machine.idle),
-        ("iowait", 0.0),
+        ("iowait", machine.iowait),
         ("softirq", machine.softirq),
     ] {
         xml.element((1, name), "%", &format!("{value:.2}"));
@@ -212,7 +215,7 @@ fn escaped(text: &str) -> String {
 pub(super) fn json(result: &Outcome<'_>) -> String {
     let Outcome { settings, figures, host } = result;
     let (all, machine) = (&figures.all, &figures.machine);
-    let [each, second, total] = INTERRUPTS;
+    let [each, second, total] = interrupts(figures);
     let [sent, received] = figures.packets.unwrap_or_default();
     let mut members = vec![("computername", text(host)), ("version", text(VERSION))];
     let asked = parameters(settings).into_iter().map(|(_, name, value)| (name, text(&value)));
@@ -252,9 +255,9 @@ pub(super) fn json(result: &Outcome<'_>) -> String {
             ]),
         ),
         ("totalBuffers", text("0.000")),
-        ("avgPacketsPerInterrupt", metric("packets/interrupt", each)),
-        ("interrupt", metric("count/sec", second)),
-        ("interruptTotal", metric("count", total)),
+        ("avgPacketsPerInterrupt", metric("packets/interrupt", &each)),
+        ("interrupt", metric("count/sec", &second)),
+        ("interruptTotal", metric("count", &total)),
         ("dpcs", metric("count/sec", "0.000")),
         ("avgPacketsPerDpc", metric("packets/dpc", "0.000")),
         ("cycles", metric("cycles/byte", &format!("{:.2}", machine.cycles_per_byte))),

@@ -227,10 +227,6 @@ fn notes(settings: &Settings) -> Vec<String> {
             "--fq-rate-limit is kept by pathscope itself, as -B is",
         ),
         (
-            settings.interrupts.is_some(),
-            "--show-dev-interrupts: interrupts are not counted here, and 0 is shown",
-        ),
-        (
             is_sender && settings.duration_s == 0,
             "-t 0: it goes on until it is interrupted (Ctrl+C), and says then what it came to",
         ),

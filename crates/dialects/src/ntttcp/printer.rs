@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use pathscope_core::error::Failure;
 use pathscope_core::journal::Connection;
 
-use super::figures::{Figures, RETRANSMITS, rate};
+use super::figures::{Figures, Interrupts, RETRANSMITS, rate};
 use super::settings::{Role, Settings};
 use super::{BANNER, files, placed};
 use crate::clock::Clock;
@@ -205,6 +205,12 @@ impl Printer {
         row("test duration (sec):\t", &settings.duration_s.to_string())?;
         row("test cool-down (sec):\t", &seconds(settings.cool_down_s))?;
         row("show system tcp retransmit:", yes(settings.shows_retransmits))?;
+        for (name, text) in [
+            ("show packets for:\t", &settings.interface),
+            ("show device interrupts for:", &settings.interrupts),
+        ] {
+            text.iter().try_for_each(|text| row(name, text))?;
+        }
         row("quiet mode:\t\t", if settings.is_quiet { "enabled" } else { "disabled" })?;
         row("verbose mode:\t\t", "enabled")?;
         writeln!(out, "{LINE}")
@@ -261,11 +267,12 @@ impl Printer {
             lines.push(format!("\t rx_packets\t:{received}"));
         }
         if settings.interrupts.is_some() {
+            let Interrupts { total, per_second, packets_each } = figures.interrupts;
             lines.push("interrupts:".to_owned());
-            lines.push("\t total\t\t:0".to_owned());
-            lines.push("\t interrupts/sec\t:0.000".to_owned());
+            lines.push(format!("\t total\t\t:{total}"));
+            lines.push(format!("\t interrupts/sec\t:{per_second:.3}"));
             if settings.interface.is_some() {
-                lines.push("\t pkts/interrupt\t:0.00".to_owned());
+                lines.push(format!("\t pkts/interrupt\t:{packets_each:.2}"));
             }
         }
         let machine = &figures.machine;
@@ -275,7 +282,7 @@ impl Printer {
             ("user\t\t", machine.user),
             ("system\t\t", machine.system),
             ("idle\t\t", machine.idle),
-            ("iowait\t\t", 0.0),
+            ("iowait\t\t", machine.iowait),
             ("softirq\t", machine.softirq),
         ] {
             lines.push(format!("\t {name}:{value:.2}%"));

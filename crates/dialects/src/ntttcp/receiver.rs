@@ -169,8 +169,10 @@ impl ReceiverScreen {
 impl Screen for ReceiverScreen {
     fn wants(&self) -> Wants {
         let Settings { is_verbose, is_udp, .. } = self.printer.settings;
+        let interrupts = self.printer.settings.interrupts.is_some();
         // Of flows of datagrams nobody is told more than their progress.
-        Wants { status: true, progress: is_verbose || is_udp, ..Wants::default() }
+        let progress = is_verbose || is_udp;
+        Wants { status: true, progress, interrupts, ..Wants::default() }
     }
 
     fn files(&self) -> Vec<(&'static str, PathBuf)> {

@@ -23,6 +23,8 @@ pub(super) struct NtttcpScreen {
     course: Option<Course>,
     connections: Connections,
     row: Row,
+    /// Of the machine, while the test ran.
+    interrupts: Vec<(String, u64)>,
 }
 
 impl NtttcpScreen {
@@ -33,6 +35,7 @@ impl NtttcpScreen {
             course: None,
             connections: Connections::default(),
             row: Row::default(),
+            interrupts: Vec::new(),
         }
     }
 
@@ -91,8 +94,10 @@ impl NtttcpScreen {
 impl Screen for NtttcpScreen {
     fn wants(&self) -> Wants {
         let Settings { is_verbose, is_udp, .. } = self.printer.settings;
+        let interrupts = self.printer.settings.interrupts.is_some();
         // Of flows of datagrams nobody is told more than their progress.
-        Wants { status: true, progress: is_verbose || is_udp, ..Wants::default() }
+        let progress = is_verbose || is_udp;
+        Wants { status: true, progress, interrupts, ..Wants::default() }
     }
 
     fn files(&self) -> Vec<(&'static str, PathBuf)> {
@@ -113,6 +118,10 @@ impl Screen for NtttcpScreen {
             Entry::Status(status) => self.status(status, out),
             Entry::Progress(progress) => self.progress(progress, out),
             Entry::Closed(connection) => self.printer.broken("to", connection, out),
+            Entry::TestOver(over) => {
+                self.interrupts.clone_from(&over.interrupts);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -136,7 +145,8 @@ impl Screen for NtttcpScreen {
             self.printer.info(clock, "Test cycle finished.", out)?;
         }
         let Some(document) = ending.document else { return Ok(()) };
-        match Figures::of(document, &self.printer.settings, &self.connections) {
+        let counted = (&self.connections, self.interrupts.as_slice());
+        match Figures::of(document, &self.printer.settings, counted) {
             Some(figures) => {
                 let host = document.hosts.client.name.clone();
                 self.printer.tell_results((clock, &figures, &host), out)

@@ -29,6 +29,7 @@ group! {
     "cpu.interrupt": Share Lower at "host.cpus[].interrupt", COUNTERS, "of its time, what interrupts took";
     "cpu.user": Share Lower at "host.cpus[].user", COUNTERS, "of its time, what programs took";
     "cpu.system": Share Lower at "host.cpus[].system", COUNTERS, "of its time, what the kernel took for programs";
+    "cpu.iowait": Share Lower at "host.cpus[].iowait", COUNTERS, "of its time, what it was idle of while something waited for a disk; it is none of busy";
     "cpu.stolen": Share Lower at "host.cpus[].stolen", COUNTERS, "of its time, what the hypervisor gave to others";
     "activity.length": Duration Neither at "host_activity.length_ns", COUNTERS, "how long the machine's counters were looked at for what follows, which intervals have, too";
     "activity.busy" as "processors": Share Lower at "host_activity.busy_ratio", COUNTERS, "of all processors, the share of time that was not idle";

@@ -127,6 +127,7 @@ fn shares(cpu: u32, ticks: &[u64; 8]) -> Option<CpuShares> {
         interrupt,
         soft_interrupt,
         stolen,
+        iowait,
     })
 }
 
@@ -246,6 +247,8 @@ mod tests {
         let [cpu] = counters.cpus[..] else { panic!("{counters:?}") };
         let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
         assert!(cpu.cpu == 0 && near(cpu.busy, 0.4) && near(cpu.soft_interrupt, 0.1), "{cpu:?}");
+        // Waiting for a disk is nothing that it does.
+        assert!(near(cpu.iowait, 0.1) && near(cpu.user, 0.2) && near(cpu.system, 0.1), "{cpu:?}");
         let [lo] = &counters.interfaces[..] else { panic!("{counters:?}") };
         assert_eq!((lo.received_bytes, lo.received_packets, lo.receive_drops), (10, 2, 1));
         assert_eq!((lo.sent_bytes, lo.sent_packets, lo.send_drops), (20, 1, 0));

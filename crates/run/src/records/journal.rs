@@ -51,6 +51,8 @@ pub struct Wants {
     pub progress: bool,
     /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
     pub each: bool,
+    /// How often the machine was interrupted while a test ran, and by what, beside its status.
+    pub interrupts: bool,
 }
 
 /// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.

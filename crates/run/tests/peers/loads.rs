@@ -452,7 +452,7 @@ type Row = (u64, Option<String>, Option<String>);
 
 impl Sink for Rows {
     fn wants(&self) -> Wants {
-        Wants { status: false, steps: false, progress: false, each: false }
+        Wants::default()
     }
 
     fn take(&self, entry: Entry) {

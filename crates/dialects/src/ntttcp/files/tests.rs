@@ -6,8 +6,9 @@ use super::*;
 
 fn written(line: &str, of: fn(&Outcome<'_>) -> String) -> String {
     let (settings, document) = (settings(line), document());
-    let figures =
-        Figures::of(&document, &settings, &Connections::default()).expect("it is measured");
+    let interrupts = [("41: MSI mana-rx".to_owned(), 1_000)];
+    let counted = (&Connections::default(), &interrupts[..]);
+    let figures = Figures::of(&document, &settings, counted).expect("it is measured");
     of(&Outcome { settings: &settings, figures: &figures, host: &document.hosts.client.name })
 }
 
@@ -19,11 +20,29 @@ fn both_files_are_those_of_the_reference() {
 }
 
 #[test]
+fn interrupts_stand_in_both_files_where_they_were_asked_for() {
+    let line = "-s10.0.0.1 -P2 -n1 -t2 -W1 -C1 --show-nic-packets eth0 --show-dev-interrupts mana";
+    let text = written(line, xml);
+    for element in [
+        "\t<avg_packets_per_interrupt metric=\"packets/interrupt\">333.048</avg_packets_per_interrupt>\n",
+        "\t<interrupts metric=\"count/sec\">250.000</interrupts>\n",
+        "\t<total_interrupts metric=\"count\">1000</total_interrupts>\n",
+    ] {
+        assert!(text.contains(element), "{element}: {text}");
+    }
+    let text = written(line, json);
+    let members = "\"avgPacketsPerInterrupt\": {\"metric\": \"packets/interrupt\", \"value\": \"333.048\"}, \
+                   \"interrupt\": {\"metric\": \"count/sec\", \"value\": \"250.000\"}, \
+                   \"interruptTotal\": {\"metric\": \"count\", \"value\": \"1000\"}";
+    assert!(text.contains(members), "{text}");
+}
+
+#[test]
 fn verbose_has_threads_and_round_trips() {
     let settings = settings("-s10.0.0.1 -P2 -n1 -t2 -V");
     let document = document();
-    let mut figures =
-        Figures::of(&document, &settings, &Connections::default()).expect("it is measured");
+    let counted = (&Connections::default(), &[][..]);
+    let mut figures = Figures::of(&document, &settings, counted).expect("it is measured");
     figures.threads = vec![Moved { seconds: 2.0, bytes: 250_000_000 }; 2];
     let result = Outcome { settings: &settings, figures: &figures, host: "h1" };
     let thread = "\t<thread index=\"1\">

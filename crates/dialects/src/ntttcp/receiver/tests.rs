@@ -70,6 +70,7 @@ fn over(session: &str, at_s: u64) -> Entry {
             protocols: [("Tcp.RetransSegs".to_owned(), 5)].into(),
             ..HostCounters::default()
         }),
+        interrupts: vec![("41: MSI x-rx".to_owned(), 1_000), ("LOC: timer".to_owned(), 7)],
         ..TestOver::default()
     }))
 }
@@ -103,7 +104,7 @@ fn a_receiver_shows_each_test_as_ntttcp_does() {
         status(one, 14, 8),
         over(one, 14),
     ];
-    let line = "-r -P 2 -t 2 -W 1 -C 1 -e --show-nic-packets eth0 --show-dev-interrupts x -x -O";
+    let line = "-r -P 2 -t 2 -W 1 -C 1 -e --show-nic-packets eth0 --show-dev-interrupts x-rx -x -O";
     let (text, files) = shown(line, &entries);
     let expected = "NTTTCP for Linux 1.4.3
 ---------------------------------------------------------
@@ -126,9 +127,9 @@ Real-time throughput: 64.00bps
 13:19:58 INFO: \t tx_packets\t:7
 13:19:58 INFO: \t rx_packets\t:166523
 13:19:58 INFO: interrupts:
-13:19:58 INFO: \t total\t\t:0
-13:19:58 INFO: \t interrupts/sec\t:0.000
-13:19:58 INFO: \t pkts/interrupt\t:0.00
+13:19:58 INFO: \t total\t\t:1000
+13:19:58 INFO: \t interrupts/sec\t:250.000
+13:19:58 INFO: \t pkts/interrupt\t:166.53
 13:19:58 INFO: cpu cores\t:1
 13:19:58 INFO: \t cpu speed\t:1000.000MHz
 13:19:58 INFO: \t user\t\t:25.00%

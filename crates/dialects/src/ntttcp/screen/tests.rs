@@ -3,6 +3,7 @@
 use pathscope_core::counters::{CpuShares, HostCounters, InterfaceCounters};
 use pathscope_core::error::Failure;
 use pathscope_core::id::FlowId;
+use pathscope_core::journal::TestOver;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowFacts, Host, TcpFacts, WorkerUsage};
 use pathscope_modes::document::{Document, Interval, Measurement};
@@ -52,6 +53,7 @@ pub(in super::super) fn document() -> Document {
         busy: 0.5,
         system: 0.125,
         soft_interrupt: 0.0625,
+        iowait: 0.25,
         ..CpuShares::default()
     };
     let eth0 = InterfaceCounters {
@@ -204,8 +206,8 @@ Real-time throughput: 0.00bps
 13:19:49 INFO: \t cpu speed\t:2500.000MHz
 13:19:49 INFO: \t user\t\t:18.75%
 13:19:49 INFO: \t system\t\t:12.50%
-13:19:49 INFO: \t idle\t\t:50.00%
-13:19:49 INFO: \t iowait\t\t:0.00%
+13:19:49 INFO: \t idle\t\t:25.00%
+13:19:49 INFO: \t iowait\t\t:25.00%
 13:19:49 INFO: \t softirq\t:6.25%
 13:19:49 INFO: \t cycles/byte\t:5.00
 13:19:49 INFO: cpu busy (all)\t:75.00%
@@ -261,7 +263,12 @@ fn what_went_wrong_is_a_line_and_what_was_measured_stands() {
 #[test]
 fn what_lisa_looks_for_is_there_in_its_order() {
     let line = "-s10.0.0.1 -P2 -n1 -t2 --show-nic-packets eth0 --show-dev-interrupts mana";
-    let (text, _) = shown(line, &[opened(5_000, 0), opened(5_000, 1)], None);
+    let over = TestOver {
+        interrupts: vec![("41: MSI mana-rx".to_owned(), 1_000), ("LOC: timer".to_owned(), 7)],
+        ..TestOver::default()
+    };
+    let entries = [opened(5_000, 0), opened(5_000, 1), Entry::TestOver(Box::new(over))];
+    let (text, _) = shown(line, &entries, None);
     let mut rest = text.as_str();
     for (name, ends) in [
         ("connections created in ", "microseconds"),
@@ -280,6 +287,9 @@ fn what_lisa_looks_for_is_there_in_its_order() {
         assert!((is_number || name == "Totals:") && value.ends_with(ends), "{name}{value}");
     }
     assert!(text.contains(" \t throughput\t:"), "another pattern has these bytes");
+    let told =
+        ["\t total\t\t:1000\n", "\t interrupts/sec\t:250.000\n", "\t pkts/interrupt\t:333.05\n"];
+    assert!(told.iter().all(|line| text.contains(line)), "{text}");
 }
 
 #[test]

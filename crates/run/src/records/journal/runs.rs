@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::journal::{ConnectionProgress, DatagramProgress, Entry, TestBegan, TestOver};
 use pathscope_flow::{FlowDatagrams, Totals};
 use pathscope_modes::registry::EndReport;
-use pathscope_os::clock;
+use pathscope_os::{clock, interrupts};
 
 use super::{Journal, SessionJournal};
 use crate::messages::outcome::FlowProgress;
@@ -14,6 +14,8 @@ pub(super) struct Runs {
     journal: Journal,
     /// What is told when it is over.
     over: TestOver,
+    /// How often the machine had been interrupted when it began, where somebody wants to hear it.
+    interrupts: Option<interrupts::Reading>,
 }
 
 impl SessionJournal {
@@ -87,7 +89,8 @@ impl SessionJournal {
             Entry::TestBegan(Box::new(TestBegan { at_ns, load, session }))
         });
         let over = TestOver { session: self.session.clone(), ..TestOver::default() };
-        self.runs = Some(Runs { journal: self.journal.clone(), over });
+        let interrupts = wants.interrupts.then(interrupts::Reading::now);
+        self.runs = Some(Runs { journal: self.journal.clone(), over, interrupts });
     }
 }
 
@@ -98,8 +101,11 @@ impl Runs {
         let sent_there = flows.filter_map(|facts| Some((facts.flow, facts.expected?))).collect();
         let (workers, sockets) = (report.workers.clone(), report.sockets.clone());
         let (elapsed_ns, host) = (report.elapsed_ns, report.host.clone());
+        let before = self.interrupts.take();
+        let interrupts =
+            before.map(|before| interrupts::Reading::now().since(&before)).unwrap_or_default();
         let over = std::mem::take(&mut self.over);
-        self.over = TestOver { sent_there, workers, sockets, elapsed_ns, host, ..over };
+        self.over = TestOver { sent_there, workers, sockets, elapsed_ns, host, interrupts, ..over };
     }
 
     /// Its session has failed.

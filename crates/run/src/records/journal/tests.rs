@@ -21,7 +21,7 @@ struct Kept(Mutex<Vec<Entry>>);
 
 impl Sink for Kept {
     fn wants(&self) -> Wants {
-        Wants { status: true, steps: false, progress: true, each: false }
+        Wants { status: true, progress: true, ..Wants::default() }
     }
 
     fn take(&self, entry: Entry) {
