@@ -53,7 +53,7 @@ fn pings(connections: u32) -> Test {
 /// What comes of it to do something at the port of a server that was told what clients of this kind run, and how each of its
 /// sessions ended.
 fn served<R>(peer: PeerKind, test: &Test, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
-    served_as_told(peer, vec![Stated { peer, tests: vec![test.clone()], port: Some(0), ports: 1, rate: None }], clients)
+    served_as_told(peer, vec![Stated { peer, tests: vec![test.clone()], port: Some(0), ports: 1, rate: None, is_of_several: false }], clients)
 }
 
 /// The same where it was told this.

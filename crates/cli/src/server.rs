@@ -150,8 +150,9 @@ fn stated(args: &ServerArgs) -> Result<Vec<Stated>, Trouble> {
         if peer == PeerKind::OWN || is_known {
             continue;
         }
-        let Said { tests, port, ports, rate } = args.words.of(peer).map_err(Trouble::usage)?;
-        stated.push(Stated { peer, tests, port, ports, rate });
+        let Said { tests, port, ports, rate, is_of_several } =
+            args.words.of(peer).map_err(Trouble::usage)?;
+        stated.push(Stated { peer, tests, port, ports, rate, is_of_several });
     }
     Ok(stated)
 }

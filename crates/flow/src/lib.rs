@@ -19,6 +19,8 @@ pub use buffer::{Batch, Batches, Gather, KeptSend, MAX_SLICES, datagrams_in_one}
 pub use machine::{
     ClockNeed, Consumed, Event, FlowDatagrams, Machine, Phase, RecvMeta, Shared, Totals,
 };
-pub use session::{Credentials, Dialogue, Group, GroupId, Input, Output, Resumed, Transport};
+pub use session::{
+    Credentials, Dialogue, Group, GroupId, Input, Output, Participant, Resumed, Transport,
+};
 pub use split::Split;
 pub use want::{Close, RecvWant, SendWant, Want, Weigh};

@@ -53,6 +53,10 @@ pub enum Transport {
     Datagram,
 }
 
+/// One of several clients of a session, each of which is heard on a control connection of its own.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Participant(pub u32);
+
 /// The talk of one end with the other about one session.
 ///
 /// Feed it [`Input`]s; after each, take [`Output`]s until there is none, and call
@@ -168,6 +172,14 @@ pub enum Input<'bytes, D: Dialogue> {
         /// Payload of its first datagram.
         bytes: u64,
     },
+    /// Server: of the connections that are kept so many are left, which [`Output::Recount`] asked for.
+    Recounted(u32),
+    /// Server: one more client takes part.
+    ParticipantCame(Participant),
+    /// Server: these bytes came on the control connection of a client that takes part.
+    ParticipantReceived(Participant, &'bytes [u8]),
+    /// Server: that client closed its control connection, or it broke. Nothing more is heard of it.
+    ParticipantClosed(Participant),
     /// This flow has all its sockets, and the other end knows whose they are.
     Attached {
         /// Its group.
@@ -244,6 +256,13 @@ pub struct Resumed {
 pub enum Output<D: Dialogue> {
     /// Send these bytes on the control connection.
     Send(Vec<u8>),
+    /// Server: send these bytes on the control connection of a client that takes part.
+    SendTo(Participant, Vec<u8>),
+    /// Server: close that connection when what was said there has left.
+    Dismiss(Participant),
+    /// Server: of the connections that are kept those are to be forgotten on which nothing will come any more. Answer with
+    /// [`Input::Recounted`].
+    Recount,
     /// Client: open every flow of these groups and present the token on each.
     Open {
         /// What to present.

@@ -97,6 +97,8 @@ pub struct ServerSettings {
     pub stated: Option<Test>,
     /// What one test of such clients may move in all, if their operator says so.
     pub rate: Option<RateLimit>,
+    /// Whether several clients take part in one test, as their operator says.
+    pub is_of_several: bool,
 }
 
 /// A client that goes on with a session whose control connection was lost.

@@ -329,6 +329,10 @@ impl Dialogue for InBand {
             | Input::Phase { .. }
             | Input::Came
             | Input::Began { .. }
+            | Input::Recounted(_)
+            | Input::ParticipantCame(_)
+            | Input::ParticipantReceived(..)
+            | Input::ParticipantClosed(_)
             | Input::Ended { .. } => {}
         }
     }

@@ -20,6 +20,8 @@ pub struct Said {
     pub ports: u16,
     /// What one of their tests may move in all, if there is a limit.
     pub rate: Option<RateLimit>,
+    /// Whether several of them take part in one test.
+    pub is_of_several: bool,
 }
 
 /// The options of one kind.
@@ -40,6 +42,11 @@ pub trait OperatorWords: Args + Clone + Debug + Default + Send + Sync {
         None
     }
 
+    /// Whether several clients take part in one test, where a kind has words for that.
+    fn is_of_several(&self) -> bool {
+        false
+    }
+
     /// What its clients run, if they cannot say it and something is known of it: over TCP, over UDP, or both. What is wrong with what
     /// was stated, as a sentence.
     fn tests(&self) -> Result<Vec<Test>, PlanError>;
@@ -47,7 +54,7 @@ pub trait OperatorWords: Args + Clone + Debug + Default + Send + Sync {
     /// All of that.
     fn said(&self) -> Result<Said, PlanError> {
         let (tests, port, ports, rate) = (self.tests()?, self.port(), self.ports(), self.rate());
-        Ok(Said { tests, port, ports, rate })
+        Ok(Said { tests, port, ports, rate, is_of_several: self.is_of_several() })
     }
 }
 

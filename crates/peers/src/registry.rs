@@ -382,6 +382,8 @@ peers! {
     Ntttcp(crate::ntttcp::Ntttcp) as ntttcp;
     /// The same without its connection for words (`-N`).
     NtttcpNoSync(crate::ntttcp::NtttcpNoSync) as ntttcp_no_sync;
+    /// The last of several of its senders in one test (`-L`).
+    NtttcpLast(crate::ntttcp::NtttcpLast) as ntttcp_last;
     /// iperf3.
     Iperf3(crate::iperf3::Iperf3) as iperf3;
 }

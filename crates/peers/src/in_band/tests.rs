@@ -29,6 +29,7 @@ fn pings(connections: u32, pings: u64) -> Test {
 fn server(stated: Option<Test>, limits: Limits) -> InBand {
     let settings = ServerSettings {
         rate: None,
+        is_of_several: false,
         identity: None,
         host: Host::default(),
         limits,
@@ -230,6 +231,7 @@ fn connections_that_follow_one_another_are_awaited_at_the_client_and_taken_as_th
     assert_eq!(further_connections(&pings(4, 5)), 3);
     let settings = ServerSettings {
         rate: None,
+        is_of_several: false,
         identity: None,
         host: Host::default(),
         limits: Limits::NONE,

@@ -466,6 +466,10 @@ impl Client {
             | Input::Returned { .. }
             | Input::Came
             | Input::Began { .. }
+            | Input::Recounted(_)
+            | Input::ParticipantCame(_)
+            | Input::ParticipantReceived(..)
+            | Input::ParticipantClosed(_)
             | Input::Ended { .. }
             | Input::Prepared(_)
             | Input::Unable { .. }

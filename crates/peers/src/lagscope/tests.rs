@@ -75,6 +75,7 @@ fn a_server_waits_as_long_as_a_client_may_rest_between_two_pings() {
         wants_ends: false,
         stated: Some(echo(|_| {})),
         rate: None,
+        is_of_several: false,
     };
     let mut server = Lagscope::server(settings, (), [0; 16], Tick::ZERO);
     assert!(matches!(server.output(), Some(Output::Prepare { .. })), "strangers may ask for it");

@@ -525,6 +525,7 @@ pub(super) fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
         wants_ends: false,
         stated: None,
         rate: None,
+        is_of_several: false,
     };
     // It is given no name, and no token comes of it.
     let mut server = Server::new(settings, greeting, Err(refusal.clone()), [0; 16], Tick::ZERO);

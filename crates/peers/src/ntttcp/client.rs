@@ -19,23 +19,12 @@ use pathscope_flow::{Credentials, Dialogue, Event, Input, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
-use super::hearing::Hearing;
+use super::hearing::{BUSY, END, FINISHED, Hearing, IDLE, LAST, QUERY, START, WAIT};
 use super::{Ntttcp, TOKEN, carried};
 use crate::dialogue::{ClientDialogue, STOP_TAKES};
 use crate::in_band::connections_of;
 use crate::peer::Peer;
 use crate::{Moment, PeerError, Refusal};
-
-/// What is said.
-pub(super) const QUERY: i32 = 88;
-pub(super) const START: i32 = 82;
-pub(super) const LAST: i32 = 76;
-pub(super) const END: i32 = 69;
-/// What is answered.
-pub(super) const IDLE: i32 = 11;
-pub(super) const BUSY: i32 = 12;
-pub(super) const FINISHED: i32 = 13;
-pub(super) const WAIT: i32 = 87;
 
 /// A server says each of its words within this time.
 const ANSWER: Period = Period::from_secs(15);
@@ -54,10 +43,13 @@ const MARGIN_S: u64 = 1;
 type Asked = Output<NtttcpClient>;
 
 /// One end of a session.
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever the others are")]
 pub struct NtttcpClient {
     stage: Stage,
     tests: VecDeque<Test>,
     is_finishing: bool,
+    /// Whether it is the last of several senders, whom the server lets begin with it.
+    is_last: bool,
     has_met: bool,
     /// Whether the connection is there.
     is_connected: bool,
@@ -75,8 +67,8 @@ enum Stage {
     Agreeing(Box<Test>, Tick),
     /// So many connections have not come yet.
     Attaching { test: Box<Test>, missing: u64, deadline: Tick },
-    /// It was told to begin.
-    Starting(Box<Test>, Tick),
+    /// It was told to begin, and is to within this time.
+    Starting(Box<Test>, Tick, Period),
     /// The flows run. By the deadline something has to have moved or, once they were stopped, all of them to have ended.
     Running { test: Box<Test>, deadline: Tick, is_stopped: bool },
     /// It was told of the end.
@@ -94,6 +86,7 @@ impl NtttcpClient {
             stage: Stage::Greeting(now.plus_nanos(ANSWER.0)),
             tests: VecDeque::new(),
             is_finishing: false,
+            is_last: false,
             has_met: false,
             is_connected: true,
             hearing: Hearing::default(),
@@ -101,6 +94,11 @@ impl NtttcpClient {
         };
         client.say(QUERY);
         client
+    }
+
+    /// The same, of the last of several senders.
+    pub fn last(now: Tick) -> Self {
+        Self { is_last: true, ..Self::new(now) }
     }
 
     fn say(&mut self, word: i32) {
@@ -164,16 +162,20 @@ impl NtttcpClient {
                 self.refuse("busy", sentence.to_owned());
             }
             (Stage::Agreeing(test, _), seconds) if seconds >= 0 => self.agreed(test, seconds, now),
-            (Stage::Starting(test, _), START) => {
+            (Stage::Starting(test, ..), START) => {
                 self.outputs.push_back(Output::Start);
                 let deadline = quiet_until(&test, now);
                 self.stage = Stage::Running { test, deadline, is_stopped: false };
             }
-            (Stage::Starting(test, _), WAIT) => {
-                self.stage = Stage::Starting(test, now.plus_nanos(OTHERS.0));
+            (Stage::Starting(test, ..), WAIT) => {
+                self.stage = Stage::Starting(test, now.plus_nanos(OTHERS.0), OTHERS);
             }
             (Stage::Starting(..), END) => {
                 self.refuse("refused", "it takes no more senders into this test".to_owned());
+            }
+            (Stage::Starting(..), _) if self.is_last => {
+                let sentence = "it waits for no several senders: start it with -M, or send to it as any one, with --peer ntttcp";
+                self.refuse("refused", sentence.to_owned());
             }
             (Stage::Ending(_), _) => self.over(now),
             // To the last of several senders it says twice that they begin.
@@ -212,8 +214,8 @@ impl NtttcpClient {
         *deadline = now.plus_nanos(ATTACH.0);
         if *missing == 0 {
             let test = test.clone();
-            self.stage = Stage::Starting(test, now.plus_nanos(ANSWER.0));
-            self.say(START);
+            self.stage = Stage::Starting(test, now.plus_nanos(ANSWER.0), ANSWER);
+            self.say(if self.is_last { LAST } else { START });
         }
     }
 
@@ -271,11 +273,11 @@ impl NtttcpClient {
     }
 
     fn expire(&mut self, now: Tick) {
-        let late = |what| PeerError::Late { who: Role::Server, what, limit: ANSWER };
+        let late = |what, limit| PeerError::Late { who: Role::Server, what, limit };
         let error = match self.stage {
-            Stage::Greeting(at) if now >= at => late("answer as an ntttcp receiver does"),
-            Stage::Agreeing(_, at) if now >= at => late("say how long it runs"),
-            Stage::Starting(_, at) if now >= at => late("begin"),
+            Stage::Greeting(at) if now >= at => late("answer as an ntttcp receiver does", ANSWER),
+            Stage::Agreeing(_, at) if now >= at => late("say how long it runs", ANSWER),
+            Stage::Starting(_, at, limit) if now >= at => late("begin", limit),
             Stage::Attaching { deadline, .. } if now >= deadline => PeerError::Late {
                 who: Role::Client,
                 what: "make the next of its connections",
@@ -344,6 +346,10 @@ impl Dialogue for NtttcpClient {
             | Input::Phase { .. }
             | Input::Came
             | Input::Began { .. }
+            | Input::Recounted(_)
+            | Input::ParticipantCame(_)
+            | Input::ParticipantReceived(..)
+            | Input::ParticipantClosed(_)
             | Input::Ended { .. } => {}
         }
     }
@@ -356,7 +362,7 @@ impl Dialogue for NtttcpClient {
         match self.stage {
             Stage::Greeting(at)
             | Stage::Agreeing(_, at)
-            | Stage::Starting(_, at)
+            | Stage::Starting(_, at, _)
             | Stage::Ending(at)
             | Stage::Attaching { deadline: at, .. }
             | Stage::Running { deadline: at, .. } => Some(at),

@@ -1,6 +1,17 @@
 //! Words of a connection for words, as bytes bring them: each a number of four, most significant first. What a word means is told by its
 //! place, which the dialogues know.
 
+/// What is said.
+pub(super) const QUERY: i32 = 88;
+pub(super) const START: i32 = 82;
+pub(super) const LAST: i32 = 76;
+pub(super) const END: i32 = 69;
+/// What is answered.
+pub(super) const IDLE: i32 = 11;
+pub(super) const BUSY: i32 = 12;
+pub(super) const FINISHED: i32 = 13;
+pub(super) const WAIT: i32 = 87;
+
 /// What has come of a word that is not whole.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {

@@ -20,6 +20,9 @@
 //! of ours serves both as one: whose data come without words says none. Nobody says what came: what was acknowledged is all that a client
 //! knows.
 //!
+//! Several senders may take part in one test, where its server is told so (`-M`): each says that it begins and is told to wait (57 'W'),
+//! until one says `L` in place of `R`, which is the last. All are told `R` then. At our server they are one session (`server/several`).
+//!
 //! Over UDP the words are the same, and each flow is a socket that sends to its port from the begin on: that nobody has connected by then
 //! is how a server knows it. Datagrams have no numbers, and nothing comes back: what was lost nobody knows. Not here: a client that sends
 //! them to who has said no word, and a server of such a one.
@@ -72,7 +75,11 @@ pub enum Ntttcp {}
 #[derive(Debug)]
 pub enum NtttcpNoSync {}
 
-/// What the two are not alike in.
+/// The same as the first, where several take part in one test: it is the last of them, with whom the server lets all begin.
+#[derive(Debug)]
+pub enum NtttcpLast {}
+
+/// What they are not alike in.
 pub trait Variant {
     /// As of [`Peer`].
     const NAME: &'static str;
@@ -104,6 +111,23 @@ impl Variant for Ntttcp {
 
     fn client(now: Tick) -> NtttcpClient {
         NtttcpClient::new(now)
+    }
+
+    fn is_told(test: &Test) -> Result<(), Refusal> {
+        carried::is_timed(test)
+    }
+}
+
+impl Variant for NtttcpLast {
+    const NAME: &'static str = "ntttcp-last";
+    const CONTROL: Control = Control::PortBefore;
+    const END: StreamEnd = StreamEnd::Told;
+
+    type Client = NtttcpClient;
+    type Words = Unserved;
+
+    fn client(now: Tick) -> NtttcpClient {
+        NtttcpClient::last(now)
     }
 
     fn is_told(test: &Test) -> Result<(), Refusal> {
@@ -207,7 +231,7 @@ impl<V: Variant> Peer for V {
     /// There are no words for why: it is told that this end is busy, which it asks for first. On a connection for data nothing is said.
     fn refused(came: Came, _: &Refusal) -> Vec<u8> {
         match came {
-            Came::ForWords => client::BUSY.to_be_bytes().to_vec(),
+            Came::ForWords => hearing::BUSY.to_be_bytes().to_vec(),
             Came::WithData => Vec::new(),
         }
     }

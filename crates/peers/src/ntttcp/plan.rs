@@ -23,6 +23,14 @@ pub(super) fn agreed(seconds: u64, longest: Option<Period>) -> u64 {
     }
 }
 
+/// For how long all senders send that take part in one test, where this end's operator has said so: whatever they ask for.
+pub(super) fn stated_cycle(settings: &ServerSettings) -> Option<Period> {
+    let stated = settings.stated.as_ref().and_then(Test::stated_duration);
+    let seconds = stated.filter(|it| *it < LONGEST).map_or(0, |it| it.0.div_ceil(SECOND_NS));
+    let seconds = agreed(seconds, settings.limits.duration_ns);
+    (seconds > 0).then(|| Period::from_secs(seconds))
+}
+
 /// The test of a sender that has made so many connections, or has so many flows of datagrams of that length, and may send for so long,
 /// where that was agreed on.
 pub(super) fn planned(

@@ -90,12 +90,17 @@ impl Run {
         self.over_at = now.plus_nanos(STOP_TAKES.0);
     }
 
+    /// Whether a sender that is gone now has not sent for as long as it was to.
+    pub fn is_early(&self, cycle: Option<Period>, now: Tick) -> bool {
+        let lasted = Period(now.nanos_since(self.started).saturating_add(EARLY.0));
+        cycle.is_some_and(|cycle| lasted < cycle)
+    }
+
     /// What it came to, all flows being over.
     pub fn result(self, cycle: Option<Period>, now: Tick) -> Result<(), PeerError> {
         let ended = self.drains_since.unwrap_or(now);
-        let lasted = Period(ended.nanos_since(self.started).saturating_add(EARLY.0));
         let is_its_own = !self.has_ended && !self.is_stopped;
-        let is_early = is_its_own && cycle.is_some_and(|cycle| lasted < cycle);
+        let is_early = is_its_own && self.is_early(cycle, ended);
         let gone = || {
             let (who, moment) = (Role::Client, Moment::Running);
             PeerError::Closed { who, moment, reason: None }

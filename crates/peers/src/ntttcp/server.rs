@@ -11,8 +11,12 @@
 //!
 //! A sender that has sent all says so where it ends before it had to, and closes its connections then. Who has gone without a word before
 //! the time that was agreed on is told of as gone.
+//!
+//! Where this end's operator has said so, a test is of several senders (`several`).
 
 mod calling;
+mod counting;
+mod several;
 mod stopping;
 
 use std::collections::VecDeque;
@@ -20,14 +24,13 @@ use std::collections::VecDeque;
 use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Credentials, Dialogue, Input, Output};
+use pathscope_flow::{Dialogue, Input, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
-use super::TOKEN;
-use super::client::{BUSY, END, FINISHED, IDLE, LAST, QUERY, START};
-use super::hearing::Hearing;
-use super::plan::{agreed, planned};
+use self::several::Senders;
+use super::hearing::{BUSY, END, FINISHED, Hearing, IDLE, LAST, QUERY, START};
+use super::plan::{agreed, stated_cycle};
 use super::run::{self, Run};
 use super::stage::Stage;
 use crate::dialogue::{ServerDialogue, ServerSettings};
@@ -67,6 +70,8 @@ pub struct NtttcpServer {
     /// For how long the sender may send, where that was agreed on.
     cycle: Option<Period>,
     hearing: Hearing,
+    /// Those of a test of several, each with what it says.
+    senders: Option<Box<Senders>>,
     outputs: VecDeque<Asked>,
 }
 
@@ -74,8 +79,15 @@ impl NtttcpServer {
     /// With a sender that has just come: with a connection for words, or with its first for data.
     pub(super) fn new(settings: ServerSettings, has_words: bool, now: Tick) -> Self {
         let until = |within: Period| now.plus_nanos(within.0);
-        let stage =
-            if has_words { Stage::Greeting(until(WORDS)) } else { Stage::Counting(until(NO_MORE)) };
+        let is_of_several = has_words && settings.is_of_several;
+        let stage = if is_of_several {
+            Stage::Assembling
+        } else if has_words {
+            Stage::Greeting(until(WORDS))
+        } else {
+            Stage::Counting(until(NO_MORE))
+        };
+        let cycle = if is_of_several { stated_cycle(&settings) } else { None };
         Self {
             settings,
             has_words,
@@ -85,14 +97,18 @@ impl NtttcpServer {
             came: 0,
             datagrams: None,
             unkept: None,
-            cycle: None,
+            cycle,
             hearing: Hearing::default(),
+            senders: is_of_several.then(|| Box::new(Senders::new(now))),
             outputs: VecDeque::new(),
         }
     }
 
+    /// Whoever is at the other end, and takes part, is told this.
     fn say(&mut self, word: i32) {
-        if self.is_connected {
+        if let Some(senders) = &self.senders {
+            self.outputs.extend(senders.say(word));
+        } else if self.is_connected {
             self.outputs.push_back(Output::Send(word.to_be_bytes().to_vec()));
         }
     }
@@ -181,47 +197,6 @@ impl NtttcpServer {
         self.stage = Stage::Gathering(now.plus_nanos(NEXT.0));
     }
 
-    const fn no_more(&self) -> Period {
-        match self.came {
-            // Without words they wait for this end already: who comes later begins another test.
-            MANY.. if self.has_words => NO_MORE_OF_MANY,
-            _ => NO_MORE,
-        }
-    }
-
-    /// One more connection is there.
-    fn came(&mut self, now: Tick) {
-        self.came = self.came.saturating_add(1);
-        let no_more = self.no_more();
-        match &mut self.stage {
-            Stage::Gathering(deadline) => *deadline = now.plus_nanos(NEXT.0),
-            Stage::Counting(deadline) => *deadline = now.plus_nanos(no_more.0),
-            _ => {}
-        }
-    }
-
-    /// All connections are there that a test has, or all flows.
-    fn counted(&mut self, now: Tick) {
-        if let Some(unkept) = self.unkept.take() {
-            return self.refuse(unkept);
-        }
-        if self.came == 0 {
-            return self.await_datagrams(now);
-        }
-        let datagram_bytes = self.datagrams.map(|(bytes, _)| bytes);
-        match planned(&self.settings, (self.came, datagram_bytes), self.cycle) {
-            Ok(test) => {
-                let (plan, credentials) = (
-                    Box::new(test),
-                    Credentials { token: TOKEN, session: None, goes_ahead: false },
-                );
-                self.stage = Stage::Preparing(plan.clone());
-                self.outputs.push_back(Output::Prepare { credentials, resumed: None, plan });
-            }
-            Err(refusal) => self.refuse(refusal),
-        }
-    }
-
     fn prepared(&mut self, now: Tick) {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Preparing(test) => {
@@ -249,11 +224,19 @@ impl NtttcpServer {
         self.stage = Stage::Running(Box::new(run));
     }
 
+    /// Whether something may still be heard from the other end.
+    fn is_heard(&self) -> bool {
+        self.senders.as_ref().map_or(self.is_connected, |senders| senders.speak())
+    }
+
     /// All flows of this end are over.
     fn flows_over(&mut self, now: Tick) {
         let Stage::Running(run) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
-        let nobody_speaks = !self.is_connected || run.has_ended || run.is_stopped;
-        let result = run.result(self.cycle, now);
+        let nobody_speaks = !self.is_heard() || run.has_ended || run.is_stopped;
+        let mut result = run.result(self.cycle, now);
+        if let Some(senders) = &self.senders {
+            result = senders.result(result);
+        }
         self.stage = Stage::Leaving { deadline: now.plus_nanos(LEAVE.0), result };
         if nobody_speaks {
             self.leave();
@@ -287,6 +270,7 @@ impl NtttcpServer {
     }
 
     fn expire(&mut self, now: Tick) {
+        self.expire_senders(now);
         let late = |what, limit| PeerError::Late { who: Role::Client, what, limit };
         let error = match &self.stage {
             Stage::Counting(at) if now >= *at => return self.counted(now),
@@ -322,6 +306,10 @@ impl Dialogue for NtttcpServer {
             Input::Received(bytes) => self.received(bytes, now),
             Input::ControlClosed => self.closed(now),
             Input::Came => self.came(now),
+            Input::Recounted(left) => self.recounted(left, now),
+            Input::ParticipantCame(name) => self.sender_came(name, now),
+            Input::ParticipantReceived(name, bytes) => self.sender_said(name, bytes, now),
+            Input::ParticipantClosed(name) => self.sender_closed(name, now),
             Input::Began { bytes } => self.began_flow(bytes, now),
             Input::Prepared(_) => self.prepared(now),
             Input::Unable { code, sentence } => {
@@ -353,7 +341,9 @@ impl Dialogue for NtttcpServer {
     }
 
     fn deadline(&self) -> Option<Tick> {
-        self.stage.deadline()
+        let of_senders = self.senders.as_ref().and_then(|senders| senders.deadline());
+        let all = [self.stage.deadline(), of_senders.filter(|_| !self.stage.is_over())];
+        all.into_iter().flatten().min()
     }
 
     fn counts_connections(&self) -> bool {

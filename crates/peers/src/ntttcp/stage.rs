@@ -15,6 +15,8 @@ pub(super) enum Stage {
     Agreeing(Tick),
     /// It makes its connections, and is to say when it begins.
     Gathering(Tick),
+    /// The senders of a test of several come, and the last of them is to say so.
+    Assembling,
     /// Those that have been made are counted until then.
     Counting(Tick),
     /// It sends datagrams, and their flows are counted.
@@ -46,7 +48,9 @@ impl Stage {
         match self {
             Self::Greeting(_) => Moment::Greeting,
             Self::Agreeing(_) => Moment::Agreeing,
-            Self::Gathering(_) | Self::Counting(_) | Self::Calling(_) => Moment::Attaching,
+            Self::Gathering(_) | Self::Assembling | Self::Counting(_) | Self::Calling(_) => {
+                Moment::Attaching
+            }
             Self::Preparing(_) | Self::Attaching { .. } => Moment::Starting,
             Self::Running(_) => Moment::Running,
             Self::Leaving { .. } | Self::Over => Moment::Ending,
@@ -57,8 +61,17 @@ impl Stage {
     pub const fn is_before_test(&self) -> bool {
         matches!(
             self,
-            Self::Greeting(_) | Self::Agreeing(_) | Self::Gathering(_) | Self::Counting(_)
+            Self::Greeting(_)
+                | Self::Agreeing(_)
+                | Self::Gathering(_)
+                | Self::Assembling
+                | Self::Counting(_)
         )
+    }
+
+    /// Whether nothing follows.
+    pub const fn is_over(&self) -> bool {
+        matches!(self, Self::Over)
     }
 
     /// When there is something to do, whatever comes.
@@ -72,7 +85,7 @@ impl Stage {
             | Self::Leaving { deadline: at, .. } => Some(*at),
             Self::Calling(calling) => Some(calling.until),
             Self::Running(run) => Some(run.over_at.min(run.quiet_at)),
-            Self::Preparing(_) | Self::Over => None,
+            Self::Assembling | Self::Preparing(_) | Self::Over => None,
         }
     }
 }

@@ -9,7 +9,8 @@ use pathscope_modes::load::{Extent, LoadArgs, Pattern};
 use pathscope_modes::pattern::StreamKey;
 use pathscope_modes::registry::{EndReport, Plan};
 
-use super::client::{BUSY, END, FINISHED, IDLE, QUERY, START, WAIT, proposed};
+use super::client::proposed;
+use super::hearing::{BUSY, END, FINISHED, IDLE, LAST, QUERY, START, WAIT};
 use super::*;
 use crate::PeerError;
 use crate::attach::AttachDatagrams as _;
@@ -136,6 +137,39 @@ fn it_waits_for_others_and_takes_the_word_twice() {
     assert!(client.deadline().is_some_and(|at| at > NOW.plus_nanos(600_000_000_000)));
     assert_eq!(hear(&mut client, START), ["start"]);
     assert!(hear(&mut client, START).is_empty());
+}
+
+#[test]
+fn the_last_of_several_says_so_and_begins_with_them() {
+    let starting = || {
+        let mut client = NtttcpClient::last(NOW);
+        assert_eq!(asked(&mut client), [format!("say {QUERY}")]);
+        hear(&mut client, IDLE);
+        client.propose(load(1), NOW);
+        assert_eq!(asked(&mut client), ["say 11"]);
+        assert_eq!(hear(&mut client, 12), ["open"]);
+        client.input(Input::Attached { group: GroupId(0), flow: FlowId(0) }, NOW);
+        assert_eq!(asked(&mut client), [format!("say {LAST}")]);
+        client
+    };
+    let mut client = starting();
+    // The reference says it twice, at once.
+    let twice = [START, START].map(i32::to_be_bytes).concat();
+    client.input(Input::Received(&twice), NOW);
+    assert_eq!(asked(&mut client), ["start"]);
+    assert_eq!(over(&mut client), [format!("say {END}")]);
+    assert!(hear(&mut starting(), END)[0].contains("takes no more senders"));
+    // One that knows of no last sender says again what it said before.
+    assert!(hear(&mut starting(), 12)[0].contains("start it with -M"));
+}
+
+#[test]
+fn who_has_waited_for_others_in_vain_is_told_for_how_long() {
+    let mut client = starting(1);
+    assert!(hear(&mut client, WAIT).is_empty());
+    client.input(Input::Deadline, client.deadline().expect("it waits"));
+    let told = asked(&mut client);
+    assert!(told[0].contains("did not begin within 1200 s"), "{told:?}");
 }
 
 #[test]

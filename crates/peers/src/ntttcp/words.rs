@@ -37,15 +37,27 @@ pub struct NtttcpWords {
     /// How long their tests count, with the warm-up [default: for as long as they send]
     #[arg(id = "ntttcp_duration", long = "ntttcp-duration", value_name = "TIME")]
     duration: Option<Period>,
+    /// Senders take part in one test, which begins when one says that it is the last (-L); each sends for --ntttcp-duration (ntttcp -r -M)
+    #[arg(id = "ntttcp_multi_client", long = "ntttcp-multi-client")]
+    multi_client: bool,
     /// From one row of status of theirs to the next [default: 1s]
     #[arg(id = "ntttcp_report_every", long = "ntttcp-report-every", value_name = "TIME")]
     report_every: Option<Period>,
+}
+
+#[cfg(test)]
+impl NtttcpWords {
+    /// Of a test of several senders, who send for so long.
+    pub fn of_several(duration: Period) -> Self {
+        Self { multi_client: true, duration: Some(duration), ..Self::default() }
+    }
 }
 
 impl OperatorWords for NtttcpWords {
     fn is_said(&self) -> bool {
         self.port.or(self.ports).is_some()
             || self.buffer.is_some()
+            || self.multi_client
             || self.warm_up.or(self.duration).or(self.report_every).is_some()
     }
 
@@ -55,6 +67,10 @@ impl OperatorWords for NtttcpWords {
 
     fn ports(&self) -> u16 {
         self.ports.unwrap_or(PORTS)
+    }
+
+    fn is_of_several(&self) -> bool {
+        self.multi_client
     }
 
     /// Of one connection: as many as there are are put in its place.

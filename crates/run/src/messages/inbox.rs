@@ -1,5 +1,6 @@
 //! Messages for a session's thread from the threads that work for it: an inbox that also wakes.
 
+use std::any::Any;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(crate) enum SessionMessage {
     AttachFailed(RunError),
     /// Server: a connection has come that is the session's by being of its client; what it is told when it has its place.
     Joined { stream: TcpStream, answer: Vec<u8> },
+    /// Server: one more client takes part, which is heard on this connection; its place at the server, given back with it.
+    Participates { stream: TcpStream, place: Box<dyn Any + Send> },
     /// Server: a datagram flow has called from there, that is the session's by where it comes from.
     Called(Promised),
     /// Server: a flow of datagrams begins by itself, that is the session's by where it comes from.

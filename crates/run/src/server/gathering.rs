@@ -1,6 +1,7 @@
 //! Sessions whose connections bear no token, as long as some of them have not come: the thread that listens knows of each what
 //! tells that it is of the same client, and leaves it in the session's inbox. Which flow's it becomes is the session's affair.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 
@@ -17,6 +18,8 @@ pub(super) type Client = (PeerKind, Identity);
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     sessions: HashMap<Client, Awaiting>,
+    /// Clients that take part in a session which another has begun, with that one.
+    taking_part: HashMap<Client, Client>,
 }
 
 #[derive(Debug)]
@@ -32,6 +35,13 @@ struct Awaiting {
     flows: HashMap<Ends, u32>,
     /// Whether it was told that some are left out.
     has_told_left_out: bool,
+}
+
+impl Awaiting {
+    /// Whether it began with a connection for words, and is there.
+    fn is_led(&self) -> bool {
+        self.is_led && self.inbox.is_read()
+    }
 }
 
 /// The other end's address, and this one's.
@@ -61,6 +71,8 @@ impl Gathering {
     ) {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
+        let sessions = &self.sessions;
+        self.taking_part.retain(|_, leader| sessions.contains_key(leader));
         if connections > 0 {
             let awaiting = Awaiting {
                 inbox,
@@ -83,13 +95,43 @@ impl Gathering {
 
     /// Whether this client has a session that began so.
     pub fn is_led(&self, client: Client) -> bool {
-        let awaiting = self.sessions.get(&client);
-        awaiting.is_some_and(|awaiting| awaiting.is_led && awaiting.inbox.is_read())
+        self.sessions.get(&self.leader_of(client)).is_some_and(Awaiting::is_led)
+    }
+
+    /// The client whose session of this kind began so, where all clients of the kind take part in one.
+    pub fn leader(&self, kind: PeerKind) -> Option<Client> {
+        let led = self.sessions.iter().find(|(client, it)| client.0 == kind && it.is_led());
+        led.map(|(client, _)| *client)
+    }
+
+    /// One more client takes part in the session of that one, and is heard on this connection, with its place at the server. The
+    /// connection comes back where it is too late for that.
+    pub fn participate(
+        &mut self,
+        (client, leader): (Client, Client),
+        stream: TcpStream,
+        place: Box<dyn Any + Send>,
+    ) -> Option<TcpStream> {
+        let Some(awaiting) = self.sessions.get(&leader) else { return Some(stream) };
+        if awaiting.door.on_the_way() >= awaiting.at_once || !awaiting.door.enter() {
+            return Some(stream);
+        }
+        awaiting.inbox.post(SessionMessage::Participates { stream, place });
+        if client != leader {
+            self.taking_part.insert(client, leader);
+        }
+        None
+    }
+
+    /// By whom the session began that this client has.
+    fn leader_of(&self, client: Client) -> Client {
+        self.taking_part.get(&client).copied().unwrap_or(client)
     }
 
     /// A datagram of this client has come, between these ends.
     pub fn call(&mut self, client: Client, ends: Ends) -> Caller {
-        let awaiting = self.sessions.get_mut(&client);
+        let leader = self.leader_of(client);
+        let awaiting = self.sessions.get_mut(&leader);
         let hears = |it: &&mut Awaiting| it.inbox.is_read() && it.door.is_for_datagrams();
         let Some(awaiting) = awaiting.filter(hears) else { return Caller::Stranger };
         if let Some(&place) = awaiting.flows.get(&ends) {
@@ -112,6 +154,7 @@ impl Gathering {
         stream: TcpStream,
         answer: Vec<u8>,
     ) -> Option<(TcpStream, Vec<u8>)> {
+        let client = self.leader_of(client);
         let awaiting = self.sessions.get_mut(&client);
         let Some(awaiting) = awaiting.filter(|it| it.inbox.is_read()) else {
             return Some((stream, answer));
@@ -231,6 +274,40 @@ mod tests {
         drop(reader);
         assert!(!gathering.is_led(client(b'a')));
         assert!(comes_back(&mut gathering, client(b'a'), &listener));
+    }
+
+    #[test]
+    fn who_takes_part_in_the_session_of_another_is_of_it_with_all_that_comes_from_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        let door = Door::default();
+        let [first, second, other] = [b'a', b'b', b'c'].map(client);
+        let participate = |gathering: &mut Gathering, who| {
+            let address = listener.local_addr().expect("bound");
+            let stream = TcpStream::connect(address).expect("it listens");
+            gathering.participate((who, first), stream, Box::new(())).is_none()
+        };
+        assert_eq!(gathering.leader(PeerKind::OWN), None);
+        assert!(!participate(&mut gathering, second), "there is none");
+        gathering.lead(first, (inbox, door.clone()), 9);
+        assert_eq!(gathering.leader(PeerKind::OWN), Some(first));
+        assert_eq!(gathering.leader(PeerKind::Ntttcp), None, "another kind's");
+        // One of the same address may take part as well.
+        assert!([first, second].into_iter().all(|who| participate(&mut gathering, who)));
+        assert!(gathering.is_led(second) && !gathering.is_led(other));
+        assert!(!comes_back(&mut gathering, second, &listener), "it is a flow's of the session");
+        assert!(comes_back(&mut gathering, other, &listener), "it takes no part");
+        assert_eq!(reader.take_all().count(), 3);
+        door.hear(3);
+        assert!(door.close(3));
+        assert!(!participate(&mut gathering, other), "it is too late");
+        drop(reader);
+        assert!(!gathering.is_led(second) && gathering.leader(PeerKind::OWN).is_none());
+        let (inbox, _reader) = Inbox::new(Waker::new().expect("a waker"));
+        gathering.lead(second, (inbox, Door::default()), 9);
+        assert_eq!(gathering.leader(PeerKind::OWN), Some(second));
+        assert!(gathering.taking_part.is_empty(), "nobody takes part in what is over");
     }
 
     /// Between this port of a client's and ours.

@@ -12,6 +12,7 @@ use pathscope_peers::joining::Joining;
 use pathscope_peers::peer::Control;
 use pathscope_peers::registry::{Greeting, PeerKind};
 
+use super::gathering::Client;
 use super::latecomers::{self, Latecomer};
 use super::listening::OwnListening;
 use super::sessions::Sessions;
@@ -22,6 +23,9 @@ use crate::session::driver::Carrier;
 
 /// So many connections are on their way at once to a session that says on its control connection how many are to come.
 const MOST_AT_ONCE: u64 = 256;
+
+/// What a person at the server is told of a client that is one of several.
+const TAKES_PART: &str = "is one of several that may take part in one test";
 
 impl Serving<'_> {
     /// Whether clients of this kind are served.
@@ -50,22 +54,32 @@ impl Serving<'_> {
         }
     }
 
-    /// A connection for words begins the session of its client, of which there is one at a time. Connections of flows follow it to other
-    /// ports.
+    /// A connection for words begins the session of its client, of which there is one at a time, or takes part in the one that there is
+    /// of all clients of its kind. Connections of flows follow it to other ports.
     fn lead(&mut self, comes: Latecomer) {
         let client = (comes.joining.greeting.kind(), comes.joining.identity);
-        let comes = if self.gathering.is_led(client) {
-            self.latecomers.wait(comes, clock::now())
-        } else {
-            Some(comes)
+        let takes_all = self.takes_all(client.0);
+        let leader = self.gathering.leader(client.0).filter(|_| takes_all);
+        let comes = match leader {
+            Some(leader) => match self.participate((client, leader), comes) {
+                Some(comes) => comes,
+                None => return,
+            },
+            None => comes,
         };
+        let is_busy = leader.is_some() || self.gathering.is_led(client);
+        let comes = if is_busy { self.latecomers.wait(comes, clock::now()) } else { Some(comes) };
         let Some(Latecomer { joining: Joining { greeting, .. }, stream: control, from, .. }) =
             comes
         else {
             return;
         };
-        if self.gathering.is_led(client) {
-            let sentence = "another test of its address is under way, and nothing tells which connections are whose";
+        if is_busy {
+            let sentence = if leader.is_some() {
+                "a test of several is under way, and has begun without it"
+            } else {
+                "another test of its address is under way, and nothing tells which connections are whose"
+            };
             return self.refuse(&Refusal::new("busy", sentence), greeting, control, from);
         }
         let admission = match Sessions::admit(&self.sessions, from) {
@@ -76,9 +90,46 @@ impl Serving<'_> {
         let inbox = Inbox::new(place.hosted.waker.clone());
         let door = Door::default();
         self.gathering.lead(client, (inbox.0.clone(), door.clone()), self.most_of_session());
-        let carrier = Carrier::Joined { control, inbox, door };
+        let carrier = if takes_all {
+            // The first is heard as all others are, and may go as they may.
+            let local = control.local_addr().ok().map(|local| local.ip());
+            door.enter();
+            self.log.on_stranger(from, TAKES_PART);
+            let place = Box::new(());
+            inbox.0.post(SessionMessage::Participates { stream: control, place });
+            Carrier::Flows { local, remote: from, inbox, door }
+        } else {
+            Carrier::Joined { control, inbox, door }
+        };
         let stated = self.stated_for(greeting.kind());
         self.begin(admission, greeting, (carrier, stated), place);
+    }
+
+    /// Whether all clients of a kind that come with words take part in one session.
+    fn takes_all(&self, kind: PeerKind) -> bool {
+        let mut stated = self.sessions.settings.stated.iter();
+        stated.any(|stated| stated.peer == kind && stated.is_of_several)
+    }
+
+    /// A client takes part in the session of another. It comes back where it is too late for that, and is refused where it has no place.
+    fn participate(
+        &mut self,
+        (client, leader): (Client, Client),
+        comes: Latecomer,
+    ) -> Option<Latecomer> {
+        let Latecomer { joining, stream, from, until } = comes;
+        let place = match Sessions::admit(&self.sessions, from) {
+            Ok(admission) => Box::new(admission),
+            Err(refusal) => {
+                self.refuse(&refusal, joining.greeting, stream, from);
+                return None;
+            }
+        };
+        let too_late = self.gathering.participate((client, leader), stream, place);
+        if too_late.is_none() {
+            self.log.on_stranger(from, TAKES_PART);
+        }
+        too_late.map(|stream| Latecomer { joining, stream, from, until })
     }
 
     /// So many connections of one session may be on their way at once of which it takes as many as come: it may have as many.

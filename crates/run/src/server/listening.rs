@@ -296,8 +296,14 @@ mod tests {
     fn of_a_port_that_is_taken_the_option_is_named_that_chooses_it() {
         let taken = bind("127.0.0.1:0".parse().expect("an address")).expect("some port is free");
         let port = Some(taken.address.port());
-        let stated =
-            vec![Stated { peer: PeerKind::Iperf3, tests: Vec::new(), port, ports: 1, rate: None }];
+        let stated = vec![Stated {
+            peer: PeerKind::Iperf3,
+            tests: Vec::new(),
+            port,
+            ports: 1,
+            rate: None,
+            is_of_several: false,
+        }];
         let listen = vec!["127.0.0.1".to_owned()];
         let settings =
             Settings { own_listeners_alone: true, listen, stated, ..Settings::default() };

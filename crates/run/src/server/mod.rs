@@ -125,6 +125,8 @@ pub struct Stated {
     pub ports: u16,
     /// What one of their tests may move in all, if there is a limit.
     pub rate: Option<RateLimit>,
+    /// Whether several of them take part in one test.
+    pub is_of_several: bool,
 }
 
 /// A server that listens, and does not answer yet.

@@ -39,9 +39,10 @@ pub(super) fn begin<'server>(
     (stop, log): (&Stop, ServerLog<'server>),
 ) -> Result<Box<dyn Session + 'server>, RunError> {
     let Settings { totals, stated: all, .. } = &admission.sessions.settings;
-    let rate = all.iter().find(|it| it.peer == greeting.kind()).and_then(|it| it.rate);
+    let own = all.iter().find(|it| it.peer == greeting.kind());
+    let granted = (own.and_then(|it| it.rate), own.is_some_and(|it| it.is_of_several));
     let account = Account::begin(totals, greeting.kind());
-    greeting.visit(Beginning { account, admission, carrier, stated, rate, hosted, stop, log })
+    greeting.visit(Beginning { account, admission, carrier, stated, granted, hosted, stop, log })
 }
 
 /// A session before it is known in which dialogue.
@@ -51,8 +52,8 @@ struct Beginning<'stop, 'server> {
     carrier: Carrier,
     /// The test that such clients run, where its operator has stated one.
     stated: Option<Test>,
-    /// What a test of such clients may move.
-    rate: Option<RateLimit>,
+    /// What a test of such clients may move, and whether it is of several of them.
+    granted: (Option<RateLimit>, bool),
     hosted: Hosted,
     stop: &'stop Stop,
     log: ServerLog<'server>,
@@ -62,7 +63,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
     type Output = Result<Box<dyn Session + 'server>, RunError>;
 
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output {
-        let Self { account, admission, carrier, stated, rate, hosted, stop, log } = self;
+        let Self { account, admission, carrier, stated, granted, hosted, stop, log } = self;
+        let (rate, is_of_several) = granted;
         let mut host = admission.sessions.settings.here.clone();
         host.network.interface = interface_of(carrier.local());
         let journal = &admission.sessions.settings.journal;
@@ -78,6 +80,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
             wants_ends,
             stated,
             rate,
+            is_of_several,
         };
         let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
         let (ends, over) = ((Role::Server, P::SERVED), (carrier, Some(hosted)));

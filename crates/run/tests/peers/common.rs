@@ -20,7 +20,8 @@ pub fn served<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, tests, port: Some(0), ports: 1, rate: None }];
+    let stated =
+        vec![Stated { peer, tests, port: Some(0), ports: 1, rate: None, is_of_several: false }];
     served_as_told(peer, Settings { stated, ..settings }, clients)
 }
 
@@ -40,13 +41,27 @@ pub fn served_at<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0), ports: 1, rate: None }];
+    let stated = vec![Stated {
+        peer,
+        tests: Vec::new(),
+        port: Some(0),
+        ports: 1,
+        rate: None,
+        is_of_several: false,
+    }];
     served_there(host, peer, Settings { stated, ..settings }, clients)
 }
 
 /// The same as [`served`] where such clients say what they run, and with the port that all kinds share behind that of theirs.
 pub fn served_at_both<R>(peer: PeerKind, clients: impl FnOnce([u16; 2]) -> R) -> (R, Vec<String>) {
-    let stated = vec![Stated { peer, tests: Vec::new(), port: Some(0), ports: 1, rate: None }];
+    let stated = vec![Stated {
+        peer,
+        tests: Vec::new(),
+        port: Some(0),
+        ports: 1,
+        rate: None,
+        is_of_several: false,
+    }];
     serve("127.0.0.1", peer, Settings { stated, ..Settings::default() }, clients)
 }
 

@@ -12,4 +12,5 @@ mod mla;
 mod ntttcp;
 mod ntttcp_datagrams;
 mod ntttcp_served;
+mod ntttcp_several;
 mod probes;

@@ -101,10 +101,20 @@ fn served<R>(clients: impl FnOnce(u16) -> R) -> (R, Vec<u64>, Vec<String>) {
 /// The same, with what happened told to somebody.
 pub fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
     let tests = Words::default().of(KIND).expect("it makes sense").tests;
+    served_as(sink, (tests, false), clients)
+}
+
+/// The same of senders that run these, each by itself or several in one test.
+pub fn served_as<R>(
+    sink: Arc<dyn Sink>,
+    (tests, is_of_several): (Vec<Test>, bool),
+    clients: impl FnOnce(u16) -> R,
+) -> (R, Vec<String>) {
+    let (peer, port, ports, rate) = (KIND, Some(0), PORTS, None);
     let settings = Settings {
         journal: Journal::begin(sink, clock::now()),
         own_listeners_alone: true,
-        stated: vec![Stated { peer: KIND, tests, port: Some(0), ports: PORTS, rate: None }],
+        stated: vec![Stated { peer, tests, port, ports, rate, is_of_several }],
         ..Settings::default()
     };
     let (come, mut lines) = common::served_as_told(KIND, settings, clients);

@@ -53,6 +53,7 @@ fn settings(limits: Limits) -> ServerSettings {
         wants_ends: false,
         stated: None,
         rate: None,
+        is_of_several: false,
     }
 }
 

@@ -28,6 +28,7 @@ impl Caller {
     fn greet(version: u16) -> Self {
         let settings = ServerSettings {
             rate: None,
+            is_of_several: false,
             identity: None,
             host: Host::default(),
             limits: Limits::default(),

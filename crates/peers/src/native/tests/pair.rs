@@ -181,6 +181,9 @@ impl<D: AnyDialogue> End<D> {
             }
             // Word for whoever writes it down; `strangers` has its tests.
             Output::SessionLost | Output::PeerEnded { .. } => {}
+            Output::SendTo(..) | Output::Dismiss(_) | Output::Recount => {
+                panic!("one client takes part")
+            }
             Output::PeerInterval(interval) => self.seen.push(Seen::Interval(interval.index)),
             Output::PeerReport(report) => self.seen.push(Seen::Report(report.elapsed_ns)),
             Output::TestOver => self.seen.push(Seen::TestOver),

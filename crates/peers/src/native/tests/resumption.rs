@@ -215,6 +215,7 @@ fn other_tests_end_with_their_session() {
     // And a server takes none up.
     let settings = ServerSettings {
         rate: None,
+        is_of_several: false,
         identity: None,
         host: Host::default(),
         limits: Limits::default(),

@@ -27,6 +27,7 @@ const NOW: Tick = Tick::from_nanos(1);
 fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
     let settings = ServerSettings {
         rate: None,
+        is_of_several: false,
         identity: None,
         host: Host::default(),
         limits: Limits::default(),

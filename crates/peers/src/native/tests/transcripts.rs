@@ -325,6 +325,7 @@ fn replay_both((version, name, text): (u8, &str, &str)) {
         wants_ends: true,
         stated: None,
         rate: None,
+        is_of_several: false,
         identity: None,
     };
     let Opening::Control(greeting) = transcript.opening else { panic!("{name}") };

@@ -7,7 +7,7 @@ use pathscope_core::quantity::Period;
 use pathscope_flow::{Event, Output};
 use pathscope_modes::groups::MAIN;
 
-use super::super::client::START;
+use super::super::hearing::START;
 use super::super::stage::{Calling, Stage};
 use super::{NO_MORE, NtttcpServer};
 use crate::PeerError;

@@ -38,7 +38,7 @@ impl NtttcpServer {
     /// The flows were to be over by now.
     pub(super) fn overdue(&mut self, now: Tick) {
         let Stage::Running(run) = &self.stage else { return };
-        let goes_on = !run.has_ended && (self.is_connected || !self.has_words);
+        let goes_on = !run.has_ended && (self.is_heard() || !self.has_words);
         let limit = self.settings.limits.duration_ns.filter(|_| self.cycle.is_none());
         // Else its connections ended with it, and word of that was lost.
         let fault = goes_on.then(|| run::overdue(limit));

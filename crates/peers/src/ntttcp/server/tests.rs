@@ -1,5 +1,7 @@
 //! What is said to ntttcp's senders, word by word (reference/ntttcp.md, section 2), in time that is passed in.
 
+mod several;
+
 use pathscope_core::id::FlowId;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, GroupId};
@@ -27,6 +29,7 @@ fn settings() -> ServerSettings {
         wants_ends: false,
         stated: NtttcpWords::default().tests().expect("it makes sense").pop(),
         rate: None,
+        is_of_several: false,
     }
 }
 

@@ -32,6 +32,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::Opened => self.opened(end),
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Joined { stream, answer } => self.join(stream, &answer, end),
+            SessionMessage::Participates { stream, place } => self.participate(stream, place),
             SessionMessage::Called(promised) => self.call(promised, end),
             SessionMessage::Begins(beginning) => self.begins(beginning, end),
             SessionMessage::MayAttach => self.has_turn(),
@@ -48,9 +49,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::ConnectFailed { group, flow, address, error, tried } => {
                 self.not_made((group, flow), address, &error, tried);
             }
-            SessionMessage::NoMoreFlows { group } => {
-                self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
-            }
+            SessionMessage::NoMoreFlows { group } => self.close_entrances(group),
             SessionMessage::Phase { group, flow, phase, totals, at, error, tcp } => {
                 let Some(test) = &mut self.test else { return };
                 self.journal.step(|| {
@@ -138,6 +137,11 @@ impl<D: Talk> Driver<D> {
             let failure = None;
             self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
         }
+    }
+
+    /// No flow of this group will come any more.
+    fn close_entrances(&mut self, group: GroupId) {
+        self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
     }
 
     fn hear_of_all_newcomers(&mut self) {

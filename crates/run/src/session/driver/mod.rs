@@ -13,6 +13,7 @@ mod carrier;
 mod control;
 mod joined;
 mod messages;
+mod participants;
 mod salvage;
 mod substitutions;
 #[cfg(test)]
@@ -39,6 +40,7 @@ use self::began::Came;
 pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard, INCOMING_BYTES};
 use self::joined::Early;
+use self::participants::Participants;
 use self::salvage::Salvage;
 pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
@@ -176,6 +178,8 @@ pub(crate) struct Driver<D> {
     came_before: Vec<Came>,
     /// Whether its test is of those.
     is_counted: bool,
+    /// Server: clients that take part beside the one that began the session.
+    participants: Participants,
     has_control: bool,
     /// Whether the other end says there what connections came to.
     pub hears_of_ends: bool,
@@ -286,6 +290,7 @@ impl<D: Talk> Driver<D> {
             early: Vec::new(),
             came_before: Vec::new(),
             is_counted: false,
+            participants: Participants::default(),
             has_control,
             hears_of_ends: has_control,
             is_untold: false,
@@ -355,7 +360,7 @@ impl<D: Talk> Driver<D> {
             return Turn::Left(self.leave(error, end));
         }
         self.tell_absence(end);
-        match self.control.watch() {
+        match self.control.watch().and_then(|()| self.participants.watch()) {
             Ok(()) => Turn::Until(self.next_deadline()),
             Err(error) => Turn::Left(Left::Ended(Err(error))),
         }
@@ -367,6 +372,9 @@ impl<D: Talk> Driver<D> {
         self.take_some(end);
         if is_ready && !self.control.is_held_back() {
             self.listen();
+        }
+        if is_ready {
+            self.hear_participants();
         }
         self.keep_time();
         self.see_who_is_there();
@@ -392,7 +400,8 @@ impl<D: Talk> Driver<D> {
 
     /// What there is of messages.
     fn held_bytes(&self) -> usize {
-        self.dialogue.unread_bytes() + self.dialogue.kept_bytes() + self.control.waiting_bytes()
+        let waiting_bytes = self.control.waiting_bytes() + self.participants.waiting_bytes();
+        self.dialogue.unread_bytes() + self.dialogue.kept_bytes() + waiting_bytes
     }
 
     /// The session cannot go on. Its client is told, if it listens.
@@ -402,6 +411,7 @@ impl<D: Talk> Driver<D> {
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         drop(self.carry_out_what_is_asked(end));
         self.control.flush();
+        self.flush_participants();
         Left::Ended(Err(error))
     }
 
@@ -415,8 +425,17 @@ impl<D: Talk> Driver<D> {
         let mut last_reads = 0..LAST_READS;
         loop {
             let left = self.carry_out_what_is_asked(end);
-            if left.is_some() || self.control.flush() {
+            let are_all_there = self.flush_participants();
+            if left.is_some() {
                 return left;
+            }
+            let takes_any = self.control.flush();
+            if takes_any && are_all_there {
+                return None;
+            }
+            // Else the dialogue has heard of who is gone.
+            if takes_any {
+                continue;
             }
             // What the other end said before it went comes first; but it may still speak, and only not listen.
             let has_more = last_reads.next().is_some() && self.listen();
@@ -436,6 +455,14 @@ impl<D: Talk> Driver<D> {
                     self.hear_datagrams();
                     self.control.say(&bytes);
                 }
+                Output::SendTo(name, bytes) => {
+                    self.hear_datagrams();
+                    self.participants.say(name, &bytes);
+                    self.journal
+                        .step(|| format!("client {} of several was told something", name.0));
+                }
+                Output::Dismiss(name) => self.participants.dismiss(name),
+                Output::Recount => self.recount(),
                 Output::Open { credentials, plan, substitutions } => {
                     self.there = substitutions;
                     if let Err(error) = self.provide((credentials, None), plan, end) {
@@ -550,29 +577,6 @@ impl<D: Talk> Driver<D> {
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         self.stop_by(clock::now());
         self.trouble.get_or_insert(error);
-    }
-
-    /// The other end has reported: all its flows are over. What it sent may still be on its way; what has not come when
-    /// nothing moves any more has been lost.
-    fn end_with_peer(&mut self) {
-        let Some(test) = &mut self.test else { return };
-        let report_every = test.test.report_every_ns.duration();
-        // When something last moved is known that exactly.
-        self.stalled = STALLED + report_every;
-        // Nothing follows what the client has reported: its echoes need not be awaited, and no flow of it comes.
-        if self.role == Role::Server {
-            test.tell_all(Event::Stop);
-            if test.replaces() {
-                test.close_entrances(None);
-                self.stalled = DESERTED.max(report_every);
-            }
-        }
-        let at = clock::now() + self.stalled;
-        self.stop_by(at);
-    }
-
-    fn stop_by(&mut self, at: Tick) {
-        self.abandon_at = self.abandon_at.min(at);
     }
 
     /// Reads what the other end says. Whether it said anything.

@@ -54,6 +54,7 @@ impl<D: Talk> Driver<D> {
     pub fn begin_salvage(&mut self) {
         self.is_opening = false;
         self.control.ignore();
+        self.participants.clear();
         let Some(test) = &mut self.test else { return };
         self.journal.stops(clock::now());
         test.tell_all(Event::Stop);

@@ -2,14 +2,37 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Role;
-use pathscope_flow::Input;
+use pathscope_flow::{Event, Input};
 use pathscope_modes::conventions::StreamEnd;
 use pathscope_os::clock;
 
-use super::{Driver, Talk, UNDELIVERED, UNDELIVERED_STOPPING};
+use super::{DESERTED, Driver, STALLED, Talk, UNDELIVERED, UNDELIVERED_STOPPING};
 use crate::session::running::{Patience, RunningTest};
 
 impl<D: Talk> Driver<D> {
+    /// The other end has reported: all its flows are over. What it sent may still be on its way; what has not come when
+    /// nothing moves any more has been lost.
+    pub(super) fn end_with_peer(&mut self) {
+        let Some(test) = &mut self.test else { return };
+        let report_every = test.test.report_every_ns.duration();
+        // When something last moved is known that exactly.
+        self.stalled = STALLED + report_every;
+        // Nothing follows what the client has reported: its echoes need not be awaited, and no flow of it comes.
+        if self.role == Role::Server {
+            test.tell_all(Event::Stop);
+            if test.replaces() {
+                test.close_entrances(None);
+                self.stalled = DESERTED.max(report_every);
+            }
+        }
+        let at = clock::now() + self.stalled;
+        self.stop_by(at);
+    }
+
+    pub(super) fn stop_by(&mut self, at: Tick) {
+        self.abandon_at = self.abandon_at.min(at);
+    }
+
     /// When there is something to do whatever comes.
     pub(super) fn next_deadline(&self) -> Tick {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);

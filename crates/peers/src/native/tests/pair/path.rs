@@ -266,6 +266,7 @@ impl Pair {
 fn server(limits: Limits, greeting: Greeting, entropy: u8, now: Tick) -> Server {
     let settings = ServerSettings {
         rate: None,
+        is_of_several: false,
         identity: None,
         host: Host::default(),
         limits,
