@@ -57,6 +57,7 @@ mod mla;
 mod multipath;
 #[cfg(unix)]
 mod ntttcp;
+mod ntttcp_several;
 mod options;
 #[cfg(target_os = "linux")]
 mod pinned;

@@ -293,11 +293,13 @@ fn the_original_sends_datagrams_to_our_receiver_and_those_that_came_are_counted(
 
 #[test]
 fn what_is_not_done_is_refused_with_what_does_it() {
-    let refused = run(&["ntttcp", "-r", "-M"]).exits(255);
-    assert!(refused.stdout.contains("served by itself"), "{}", refused.said());
-    run(&["server", "--accept", "ntttcp-no-sync"]).exits(2).complains(&["--accept ntttcp serves"]);
-    let help = run(&["server", "--help"]).exits(0).stdout;
-    assert!(help.contains("ntttcp") && !help.contains("ntttcp-no-sync"), "{help}");
+    let refused = run(&["ntttcp", "-r", "-u", "-N"]).exits(255);
+    assert!(refused.stdout.contains("leave -N out at both ends"), "{}", refused.said());
+    for kind in ["ntttcp-no-sync", "ntttcp-last"] {
+        run(&["server", "--accept", kind]).exits(2).complains(&["--accept ntttcp serves"]);
+        let help = run(&["server", "--help"]).exits(0).stdout;
+        assert!(help.contains("ntttcp") && !help.contains(kind), "{help}");
+    }
     let words = ["goodput", "127.0.0.1", "--peer", "ntttcp", "--no-probe", "--transfer", "1MiB"];
     run(&words).exits(2).complains(&["--duration, and no --transfer"]);
 }

@@ -40,7 +40,9 @@ pub(crate) enum Ntttcp {}
 const SPELLINGS: Spellings = &[
     ("('pathscope server', or the program that --peer names)", "('ntttcp -r')"),
     ("give a wider range with --source-port [low,high]", "give another first one with -f"),
+    ("send to it as any one, with --peer ntttcp", "leave -L out"),
     ("--peer ntttcp-no-sync", "say it here, too"),
+    ("--ntttcp-multi-client", "-M"),
     ("--ntttcp-duration", "-t"),
     ("--ntttcp-warm-up", "-W"),
     ("--ntttcp-buffer", "-b"),
@@ -98,24 +100,12 @@ fn usage(wrong: &str) -> Said {
 
 /// What is understood and not done here.
 fn served(settings: Settings) -> Result<Settings, String> {
-    let unserved = [
-        (
-            settings.is_udp && !settings.has_sync,
-            "-u is not spoken with -N: no receiver says then that it waits for datagrams, and nothing says whose those are that come; \
-             leave -N out at both ends",
-        ),
-        (
-            settings.is_last_client,
-            "-L is not spoken here: a test of many senders is begun by ntttcp itself",
-        ),
-        (
-            settings.is_multi_client,
-            "-M is not spoken here: leave it out, and each sender that comes from an address of its own is served by itself, at \
-             once with others (with -H, as many as come)",
-        ),
-    ];
-    let unserved = unserved.into_iter().find(|(is_so, _)| *is_so);
-    unserved.map_or(Ok(settings), |(_, why)| Err(why.to_owned()))
+    if settings.is_udp && !settings.has_sync {
+        let why = "-u is not spoken with -N: no receiver says then that it waits for datagrams, and nothing says whose those are that come; \
+                   leave -N out at both ends";
+        return Err(why.to_owned());
+    }
+    Ok(settings)
 }
 
 /// Where a sender sends to.
@@ -159,13 +149,20 @@ fn receiver(settings: &Settings) -> Vec<String> {
         say("--log-file", "/dev/null".to_owned());
         words.push("--daemon".to_owned());
     }
+    if settings.is_multi_client && settings.has_sync {
+        words.push("--ntttcp-multi-client".to_owned());
+    }
     words.push("--quiet".to_owned());
     words
 }
 
 /// What a sender does: connections to each of the receiver's ports in turns.
 fn sender(settings: &Settings) -> Vec<String> {
-    let peer = if settings.has_sync { "ntttcp" } else { "ntttcp-no-sync" };
+    let peer = match (settings.has_sync, settings.is_last_client) {
+        (false, _) => "ntttcp-no-sync",
+        (true, true) => "ntttcp-last",
+        (true, false) => "ntttcp",
+    };
     let mut words = ["goodput", "--peer", peer].map(str::to_owned).to_vec();
     let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
     let total_s = settings.total_s();
@@ -227,6 +224,10 @@ fn notes(settings: &Settings) -> Vec<String> {
             "--fq-rate-limit is kept by pathscope itself, as -B is",
         ),
         (
+            !settings.has_sync && (settings.is_multi_client || settings.is_last_client),
+            "-M and -L have no effect with -N: no sender says then that it begins",
+        ),
+        (
             is_sender && settings.duration_s == 0,
             "-t 0: it goes on until it is interrupted (Ctrl+C), and says then what it came to",
         ),
@@ -266,6 +267,13 @@ mod tests {
                 ),
             ),
             (
+                "ntttcp -s10.0.0.1 -L -P1 -n1 -t3",
+                format!(
+                    "goodput --peer ntttcp-last --connections 1 --duration 3s --warm-up 0s --report-every 500ms --buffer \
+                     131072B --nagle {common} 10.0.0.1:5001"
+                ),
+            ),
+            (
                 "ntttcp -u -s10.0.0.1 -P1 -n2 -t3 -b 1k -B 1M",
                 format!(
                     "goodput --peer ntttcp --connections 2 --duration 3s --warm-up 0s --report-every 500ms --datagram 1024B \
@@ -298,6 +306,13 @@ mod tests {
                 ),
             ),
             (
+                "ntttcp -r10.0.0.1 -M -P1 -t5",
+                format!(
+                    "{server} 5001 --ntttcp-ports 1 --ntttcp-buffer 65536B --ntttcp-warm-up 0s --ntttcp-duration 5s \
+                     --ntttcp-report-every 500ms --listen 10.0.0.1 {limits} --exit-after-tests 1 --ntttcp-multi-client --quiet"
+                ),
+            ),
+            (
                 "ntttcp -r10.0.0.1 -H -t0 -p 7000 -m 2,1,* -D -N",
                 format!(
                     "{server} 7000 --ntttcp-ports 2 --ntttcp-buffer 65536B --ntttcp-warm-up 0s --ntttcp-report-every 500ms \
@@ -323,9 +338,7 @@ mod tests {
                 "{words}"
             );
         }
-        for words in
-            ["ntttcp -s -M", "ntttcp -s -u -N", "ntttcp -r -u -N", "ntttcp -s -L", "ntttcp -r -M"]
-        {
+        for words in ["ntttcp -s -M", "ntttcp -s -u -N", "ntttcp -r -u -N", "ntttcp -r -L"] {
             let unfit = answer(words);
             assert_eq!(unfit.exit_code, 255, "{words}");
             assert!(unfit.text.starts_with(BANNER) && unfit.text.contains("ERR : "), "{words}");
@@ -346,5 +359,9 @@ mod tests {
         let Ok(Said::Run(run)) = said else { panic!("it runs") };
         assert_eq!(run.notes.len(), 2, "{:?}", run.notes);
         assert!(run.screen.is_some());
+        let said = command_line("ntttcp -r -M -N".split(' ').map(OsString::from));
+        let Ok(Said::Run(run)) = said else { panic!("it runs") };
+        assert!(!run.words.iter().any(|word| word == "--ntttcp-multi-client"), "{:?}", run.words);
+        assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
     }
 }

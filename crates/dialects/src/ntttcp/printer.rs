@@ -164,13 +164,16 @@ impl Printer {
         if !settings.has_sync {
             writeln!(out, "*** no sender/receiver synch")?;
         }
-        if settings.is_last_client {
-            writeln!(out, "*** last client when test with multi-clients mode")?;
-        }
         if !is_sender && settings.is_epoll {
             writeln!(out, "*** use epoll()")?;
         }
         let mut row = |name: &str, value: &str| writeln!(out, "{name}\t {value}");
+        if settings.is_multi_client {
+            row("multiple clients:\t", "yes")?;
+        }
+        if settings.is_last_client {
+            row("last client:\t\t", "yes")?;
+        }
         if is_sender {
             let Settings { ports, threads, connections, .. } = settings;
             row("connections:\t\t", &format!("{ports} X {threads} X {connections}"))?;
