@@ -244,7 +244,7 @@ fn a_receiver_over_udp_tells_what_came_and_nothing_of_what_was_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = ["a.xml", "a.json"].map(|name| folder.path().join(name));
     let [xml, json] = files.each_ref().map(|file| file.to_str().expect("it is text"));
-    let port = (20_002 + 14_000 + std::process::id() % 300 * 3).to_string();
+    let port = (16_002 + std::process::id() % 300 * 3).to_string();
     let of_receiver = ["-r127.0.0.1", "-P2", "-t1", "-p", &port, "-V", "-x", xml, "-j", json];
     let mut receiver = Running::start(pathscope(&[&["ntttcp", "-u"][..], &of_receiver].concat()));
     receiver.await_stdout("3 threads created");
@@ -274,7 +274,7 @@ fn a_receiver_over_udp_tells_what_came_and_nothing_of_what_was_lost() {
 
 #[test]
 fn the_original_sends_datagrams_to_our_receiver_and_those_that_came_are_counted() {
-    let port = (20_002 + 13_000 + std::process::id() % 300 * 3).to_string();
+    let port = (17_002 + std::process::id() % 300 * 3).to_string();
     let of_receiver = ["ntttcp", "-u", "-r127.0.0.1", "-P2", "-t10", "-p", &port];
     let mut receiver = Running::start(pathscope(&of_receiver));
     receiver.await_stdout("3 threads created");
