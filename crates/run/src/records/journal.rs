@@ -1,131 +1,39 @@
 //! What a session writes down while it runs: told by the session's own thread, never by one that measures.
 //!
-//! Here: when something is written down, and what it says. Not here: files and how rows look; a [`Sink`]
-//! takes entries and returns at once.
-//!
-//! In one file: what is written down of a connection from its begin to its end.
+//! Here: when something is written down, and what it says; of connections' ends, which both ends have a say in, that is `ends`. Not
+//! here: files and how rows look; a [`Sink`] takes entries and returns at once.
 
 mod called;
+mod ends;
 mod runs;
+mod sink;
 mod views;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
-    Connection, Each, Ended, Entry, KernelView, PathChange, Status, Step, Stream, StreamStatus,
-    Trouble,
+    Connection, Ended, Entry, KernelView, PathChange, Status, Step, Stream, StreamStatus,
 };
-use pathscope_core::record::{Caveat, FlowError, FlowFacts, TcpFacts};
-use pathscope_core::tcp_look::TcpLook;
+use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_flow::{FlowDatagrams, Group, Totals};
 use pathscope_modes::groups::Test;
-use pathscope_modes::load::ConnectionEnd;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::paths::Transition;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 
-use crate::messages::outcome::{FlowProgress, LastSeen, texts};
-use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
+use crate::messages::outcome::texts;
+use crate::records::confirmation::{Peer, PeerEnd};
 use crate::records::names::FlowNames;
 use crate::records::newcomers::both;
 
 use self::runs::Runs;
+pub use self::sink::{Journal, Sink, Wants};
 pub(crate) use self::views::{ASKED, Beginner};
-
-/// Which entries somebody reads: those that cost something to make are not made for nobody.
-#[expect(clippy::struct_excessive_bools, reason = "each is wanted or not, whatever the others are")]
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Wants {
-    /// Rows of status, for which the kernel is asked about every connection.
-    pub status: bool,
-    /// Steps of a session.
-    pub steps: bool,
-    /// What went through each connection in each report interval.
-    pub progress: bool,
-    /// Flows of pings as they begin, and each ping; frames of streams, each by itself.
-    pub each: bool,
-    /// How often the machine was interrupted while a test ran, and by what, beside its status.
-    pub interrupts: bool,
-}
-
-/// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.
-pub trait Sink: Send + Sync {
-    /// Which entries it has a use for.
-    fn wants(&self) -> Wants;
-    /// Something to write down.
-    fn take(&self, entry: Entry);
-    /// Waits until everything is written, or a while. What could not be kept, so far.
-    fn settle(&self) -> Vec<Caveat>;
-    /// What could not be kept, so far.
-    fn caveats(&self) -> Vec<Caveat>;
-}
-
-/// Where entries go, if anywhere. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct Journal {
-    open: Option<(Arc<dyn Sink>, Tick)>,
-}
-
-impl fmt::Debug for Journal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Journal").field("is_kept", &self.open.is_some()).finish()
-    }
-}
-
-impl Journal {
-    /// Whether anybody reads what is written.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// A journal whose times count from then on.
-    pub fn begin(sink: Arc<dyn Sink>, began: Tick) -> Self {
-        Self { open: Some((sink, began)) }
-    }
-
-    /// Something went wrong that is no matter of one connection.
-    pub(crate) fn trouble(&self, session: Option<String>, text: impl Into<String>) {
-        self.write(clock::now(), |at_ns| {
-            Entry::Trouble(Box::new(Trouble { at_ns, text: text.into(), session }))
-        });
-    }
-
-    pub(crate) fn wants(&self) -> Wants {
-        self.open.as_ref().map(|(sink, _)| sink.wants()).unwrap_or_default()
-    }
-
-    /// Waits until all is written, or a while. What could not be kept.
-    pub(crate) fn settle(&self) -> Vec<Caveat> {
-        self.open.as_ref().map(|(sink, _)| sink.settle()).unwrap_or_default()
-    }
-
-    /// What could not be kept, so far.
-    pub(crate) fn caveats(&self) -> Vec<Caveat> {
-        self.open.as_ref().map(|(sink, _)| sink.caveats()).unwrap_or_default()
-    }
-
-    /// These were measured one by one, and are told by `each` with times since the journal began.
-    pub(crate) fn each<S>(&self, samples: &[S], each: impl Fn(&S, Tick) -> Option<Each>) {
-        if let Some((sink, began)) = &self.open {
-            let all: Box<[Each]> =
-                samples.iter().filter_map(|sample| each(sample, *began)).collect();
-            sink.take(Entry::Each(all));
-        }
-    }
-
-    fn write(&self, at: Tick, entry: impl FnOnce(u64) -> Entry) {
-        if let Some((sink, began)) = &self.open {
-            sink.take(entry(at.nanos_since(*began)));
-        }
-    }
-}
 
 /// The part of a journal that one session writes.
 #[derive(Default)]
@@ -162,13 +70,6 @@ pub(crate) struct SessionJournal {
     /// The last row of status, which waits for the other end as its connections do.
     last: Option<(Tick, StreamStatus)>,
 }
-
-/// Connections that wait for word from an end that has not said any yet: memory is not theirs to use up.
-const UNCONFIRMED: usize = 10_000;
-
-/// The row of a connection that failed here is written after this time at the latest, whatever the other end may yet say
-/// of it: it is told why, or finds out, within a second or two.
-const FAILED_WAITS: Duration = Duration::from_secs(3);
 
 /// A connection of the test that runs.
 struct Held {
@@ -312,97 +213,6 @@ impl SessionJournal {
         true
     }
 
-    /// A connection has ended, and so the kernel saw it then. Of one that is known to have, this says nothing new.
-    pub fn ended(
-        &mut self,
-        flow: FlowId,
-        totals: Totals,
-        (at, seen): (Tick, Option<LastSeen>),
-        error: Option<FlowError>,
-    ) {
-        let held = self.connections.get(&flow).filter(|held| held.until.is_none());
-        let Some(held) = held else { return };
-        let facts = FlowFacts {
-            sent_bytes: totals.sent,
-            received_bytes: totals.received,
-            error,
-            tcp: seen.map(|seen| seen.facts),
-            ..held.facts.clone()
-        };
-        self.is_over(facts, seen.and_then(|seen| seen.look), at);
-    }
-
-    /// A worker is over: whatever of these connections was still under way is so no more.
-    pub fn connections_over(
-        &mut self,
-        connections: &[(ConnectionEnd, Option<Box<TcpFacts>>)],
-        now: Tick,
-    ) {
-        for (end, tcp) in connections {
-            let at = end.ended_at.unwrap_or(now);
-            let seen = tcp.as_deref().map(|&facts| LastSeen { facts, look: None });
-            self.ended(end.flow, end.totals, (at, seen), end.error.clone());
-        }
-    }
-
-    /// A connection has ended here; it stood so then, as far as more is known of that than its facts tell. Its row is written when the other
-    /// end has confirmed it, or will not.
-    fn is_over(&mut self, facts: FlowFacts, look: Option<TcpLook>, at: Tick) {
-        let (flow, has_failed) = (facts.flow, facts.error.is_some());
-        if self.wants_progress() {
-            let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
-            let tcp = facts.tcp.as_ref().filter(|_| facts.sent_bytes > 0);
-            let tcp = tcp.map(|tcp| look.unwrap_or_else(|| TcpLook::at_end(flow, tcp)));
-            let progress = FlowProgress { flow, totals, datagrams: None, tcp };
-            self.progress_of(&progress, (Tick::ZERO, at));
-        }
-        let Some(held) = self.connections.get_mut(&flow) else { return };
-        (held.facts, held.until) = (facts, Some(at));
-        let says = match self.peer {
-            Peer::Awaited | Peer::Heard => true,
-            Peer::Silent => has_failed && self.tells_failures,
-            Peer::Gone | Peer::Left => false,
-        };
-        let peer = held.peer.take();
-        if says && peer.is_none() {
-            if has_failed {
-                self.failed.push_back((flow, at));
-            } else {
-                self.await_word();
-            }
-            return;
-        }
-        let (role, state) = (self.role(), self.peer);
-        self.write_end(flow, |facts| match peer {
-            Some(peer) => error_of_both(role, facts, &peer),
-            // What ended well has no word of the other end, where that says nothing any more.
-            None => facts
-                .error
-                .clone()
-                .or_else(|| matches!(state, Peer::Gone | Peer::Left).then(|| unconfirmed(state))),
-        });
-    }
-
-    /// One more that ended well waits for the other end's word.
-    fn await_word(&mut self) {
-        self.waiting += 1;
-        if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
-            // It says nothing of connections, whatever it might: these rows stand for themselves.
-            self.peer = Peer::Silent;
-            self.write_unconfirmed(|facts| facts.error.clone());
-        }
-    }
-
-    /// The other end was lost, or is waited for no longer since somebody wanted to stop. What it received of connections
-    /// that it has not told of it will never say.
-    pub fn alone(&mut self, is_stopped: bool) {
-        let peer = if is_stopped { Peer::Left } else { Peer::Gone };
-        if matches!(self.peer, Peer::Awaited | Peer::Heard) {
-            self.peer = peer;
-        }
-        self.write_unconfirmed(|facts| facts.error.clone().or_else(|| Some(unconfirmed(peer))));
-    }
-
     /// The flows of the test are told to end.
     pub fn stops(&mut self, at: Tick) {
         self.stopped.get_or_insert(at);
@@ -423,45 +233,6 @@ impl SessionJournal {
                 held.retransmits = tcp.retransmits;
             }
         }
-    }
-
-    /// The other end says what a connection came to there.
-    pub fn peer_ended(&mut self, flow: FlowId, totals: Totals, failure: Option<FlowError>) {
-        if self.peer == Peer::Awaited {
-            self.peer = Peer::Heard;
-        }
-        let role = self.role();
-        let Some(held) = self.connections.get_mut(&flow) else { return };
-        let peer = PeerEnd { totals, failure };
-        if held.until.is_some() {
-            self.write_end(flow, |facts| error_of_both(role, facts, &peer));
-        } else {
-            held.peer = Some(peer);
-        }
-        if self.connections.is_empty() {
-            self.write_last();
-        }
-    }
-
-    /// The other end has said all that it will say.
-    /// What it counted while more was on its way says nothing of how they ended.
-    pub fn peer_reported(&mut self, report: &EndReport, is_cut_short: bool) {
-        // One of another version says nothing of single connections: its report does, of the first.
-        let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
-        let role = self.role();
-        let told = self.test.as_ref().map(|(plan, ..)| plan.connections_of(report));
-        let told = told.unwrap_or_default();
-        self.write_unconfirmed(|facts| match told.iter().find(|there| there.flow == facts.flow) {
-            Some(there) => {
-                let totals = if is_cut_short {
-                    Totals { sent: facts.received_bytes, received: facts.sent_bytes }
-                } else {
-                    Totals { sent: there.sent_bytes, received: there.received_bytes }
-                };
-                error_of_both(role, facts, &PeerEnd { totals, failure: there.error.clone() })
-            }
-            None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),
-        });
     }
 
     fn role(&self) -> Option<Role> {
@@ -489,45 +260,6 @@ impl SessionJournal {
         if let Some((at, status)) = self.last.take() {
             self.status(at, &status);
         }
-    }
-
-    /// Writes the rows of connections that have ended here and were not confirmed, each with what `judge` says.
-    fn write_unconfirmed(&mut self, judge: impl Fn(&FlowFacts) -> Option<FlowError>) {
-        let waiting = self.connections.iter().filter(|(_, held)| held.until.is_some());
-        let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
-        waiting.sort_unstable();
-        for flow in waiting {
-            self.write_end(flow, &judge);
-        }
-        self.write_last();
-    }
-
-    /// Writes the rows of connections that failed here some time before, and of which the other end has said nothing.
-    fn write_failed(&mut self, now: Tick) {
-        while let Some(&(flow, _)) = self.failed.front().filter(|(_, at)| *at + FAILED_WAITS <= now)
-        {
-            self.failed.pop_front();
-            self.write_end(flow, |facts| facts.error.clone());
-        }
-    }
-
-    /// Writes the row of a connection that has ended here, with the error that `judge` finds; once. It says what the kernel
-    /// has sent again since, too: all that this end says of a connection is from one reading, that of its report, once there
-    /// is one.
-    fn write_end(&mut self, flow: FlowId, judge: impl FnOnce(&FlowFacts) -> Option<FlowError>) {
-        let Some(Held { mut facts, since, until: Some(at), retransmits, .. }) =
-            self.connections.remove(&flow)
-        else {
-            return;
-        };
-        self.forget_name(flow);
-        if let Some(tcp) = &mut facts.tcp {
-            tcp.retransmits = tcp.retransmits.max(retransmits);
-        }
-        facts.error = judge(&facts);
-        self.ended.count(facts.error.as_ref());
-        self.retransmits = sum(self.retransmits, facts.tcp.and_then(|tcp| tcp.retransmits));
-        self.tell(Entry::Closed, facts, (since, at));
     }
 
     /// Of a connection that has lasted from one time to another, the other being now.

@@ -1,11 +1,12 @@
 //! What a session writes down of its connections, told at stated times.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::Token;
 use pathscope_core::journal::ConnectionProgress;
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_core::record::{FlowErrorKind, TcpFacts};
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_modes::goodput::{GoodputReport, Iterations};
 use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::Plan;
@@ -14,6 +15,7 @@ use pathscope_modes::survey::{self, SurveyOptions};
 use pathscope_peers::native::Client;
 
 use super::*;
+use crate::messages::outcome::{FlowProgress, LastSeen};
 
 /// Keeps all entries.
 #[derive(Default)]
