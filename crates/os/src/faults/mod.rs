@@ -17,6 +17,7 @@ mod tests;
 
 use std::io;
 use std::ops::RangeInclusive;
+use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
@@ -106,7 +107,7 @@ impl Faults {
         self.filtered(Whose::Others, start)
     }
 
-    /// Does this work, whose own calls of this kind may fail, on a thread of its own.
+    /// Does this work, whose own calls of this kind may fail, on a thread of its own. Panics where the work does.
     pub fn within<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -140,7 +141,9 @@ impl Faults {
         };
         let judge = Builder::new().name("judge".to_owned()).spawn(judge);
         judge.map_err(OsError::call::<io::Error>("start a thread"))?;
-        thread.join().ok().flatten().ok_or_else(ended)
+        // What is wrong with the work is no matter of the filter.
+        let done = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        done.ok_or_else(ended)
     }
 
     /// The error of a call that is made, if it is to fail.

@@ -39,3 +39,16 @@ fn a_call_is_known_by_its_argument_too() {
         Err(error) => println!("skipped, because {error}"),
     }
 }
+
+#[test]
+fn what_is_wrong_with_the_work_is_told_as_such() {
+    let faults = Faults::new(Call::MakeSocket);
+    let tried = std::panic::catch_unwind(|| {
+        faults.within(|| assert!(UdpSocket::bind("127.0.0.1:0").is_err(), "it is wrong"))
+    });
+    match tried {
+        Ok(Ok(())) => panic!("nothing is said"),
+        Ok(Err(error)) => println!("skipped, because {error}"),
+        Err(panic) => assert_eq!(panic.downcast_ref::<&str>(), Some(&"it is wrong")),
+    }
+}
