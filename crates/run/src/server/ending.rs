@@ -25,10 +25,11 @@ impl Serving<'_> {
         });
         // Those that it does not listen to for a moment are removed already.
         self.full_until = self.full_until.map(|_| Tick::ZERO);
-        self.listen_again(clock::now())?;
+        self.listen_again(clock::now());
         self.is_ending = true;
         for (_, listener) in self.own_listeners() {
-            self.poller.remove(listener)?;
+            // Where listeners are left alone for a moment, it is removed already, and is not listened to again.
+            let _ = self.poller.remove(listener);
         }
         // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for the threads that
         // hold them.

@@ -23,6 +23,8 @@ mod pending;
 mod session;
 mod sessions;
 mod shares;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 use std::fmt::Display;
@@ -40,7 +42,7 @@ use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
-use pathscope_os::{clock, cpus, limits, random};
+use pathscope_os::{OsError, clock, cpus, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::joining::Joining;
 use pathscope_peers::limits::{Limits, RateLimit};
@@ -283,7 +285,7 @@ impl<'scope> Serving<'scope> {
         let waiting = Waiting::of(*files);
         let files_of_tests = files_of_tests(*files);
         let identity = Token(random::bytes()?);
-        let mut serving = Self {
+        let serving = Self {
             stop,
             log,
             poller,
@@ -305,13 +307,13 @@ impl<'scope> Serving<'scope> {
             hosts: Hosts::start(scope, log, &settings.journal)?,
             challenger: Challenger::new(random::bytes()?),
             waker,
-            // They are listened to from now on.
-            full_until: Some(Tick::ZERO),
+            full_until: None,
             is_crowded: false,
             is_ending: false,
             _hearing: hearing,
         };
-        serving.listen_again(clock::now())?;
+        // A server that cannot listen at all does not begin.
+        serving.watch_listeners()?;
         Ok(serving)
     }
 
@@ -346,7 +348,7 @@ impl<'scope> Serving<'scope> {
         ];
         let timeout = waits.into_iter().flatten().min();
         self.poller.wait(ready, timeout)?;
-        self.listen_again(clock::now())?;
+        self.listen_again(clock::now());
         // Guests are heard before others come in, who may take their places.
         for &Ready { key, .. } in ready.iter().filter(|ready| ready.key >= FIRST_GUEST) {
             if key >= FIRST_REFUSED {
@@ -357,14 +359,14 @@ impl<'scope> Serving<'scope> {
         }
         if self.is_crowded && self.guests.next_place().is_none() {
             self.full_until = self.full_until.map(|_| Tick::ZERO);
-            self.listen_again(clock::now())?;
+            self.listen_again(clock::now());
         }
         for key in ready.iter().map(|ready| ready.key) {
             match key {
                 WORD => self.waker.drain(),
                 FIRST_LISTENER..FIRST_OWN => {
                     let place = (key - FIRST_LISTENER) as usize;
-                    self.accept(&listening[place].connections, None)?;
+                    self.accept(&listening[place].connections, None);
                 }
                 FIRST_CALLED..FIRST_DATAGRAMS => {
                     let own = &own[(key - FIRST_CALLED) as usize];
@@ -377,7 +379,7 @@ impl<'scope> Serving<'scope> {
                 FIRST_OWN..FIRST_CALLED => {
                     let own = &own[(key - FIRST_OWN) as usize];
                     if let Some(connections) = &own.connections {
-                        self.accept(connections, Some(own))?;
+                        self.accept(connections, Some(own));
                     }
                 }
                 FIRST_DATAGRAMS..FIRST_GUEST => {
@@ -410,12 +412,13 @@ impl<'scope> Serving<'scope> {
 
     /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
     /// very many come, each keeps its place for a moment only. Where the listener is one kind's alone, nothing has to be heard.
-    fn accept(&mut self, listener: &Socket, of: Option<&OwnListening>) -> Result<(), RunError> {
+    fn accept(&mut self, listener: &Socket, of: Option<&OwnListening>) {
         for _ in 0..TURN {
             let place = if of.is_none() { self.guests.next_place() } else { None };
             if let Some(until) = place.filter(|&place| place > clock::now()) {
                 self.is_crowded = true;
-                return self.stop_listening(until.max(clock::now() + CROWDED));
+                self.stop_listening(until.max(clock::now() + CROWDED));
+                return;
             }
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
@@ -432,33 +435,42 @@ impl<'scope> Serving<'scope> {
                     let has_room = self.farewells.leave_first().is_some()
                         || self.guests.leave_first().is_some();
                     if !has_room {
-                        self.stop_listening(clock::now() + FULL)?;
+                        self.stop_listening(clock::now() + FULL);
                     }
                     break;
                 }
             }
         }
-        Ok(())
     }
 
     /// Nothing can be accepted for now, and listeners that have something to accept would be ready for ever.
-    fn stop_listening(&mut self, until: Tick) -> Result<(), RunError> {
+    fn stop_listening(&mut self, until: Tick) {
         if self.full_until.replace(until).is_none() {
-            for listener in self.listeners() {
-                self.poller.remove(listener.1)?;
-            }
+            self.leave_listeners();
         }
-        Ok(())
     }
 
-    fn listen_again(&mut self, now: Tick) -> Result<(), RunError> {
+    fn leave_listeners(&self) {
+        for (_, listener) in self.listeners() {
+            // One that is not left, or was not watched, costs turns until the time is over, and nothing else.
+            let _ = self.poller.remove(listener);
+        }
+    }
+
+    fn watch_listeners(&self) -> Result<(), OsError> {
+        self.listeners()
+            .try_for_each(|(key, listener)| self.poller.add(listener, key, Interest::INPUT))
+    }
+
+    fn listen_again(&mut self, now: Tick) {
         if self.full_until.take_if(|until| *until <= now).is_some() {
             self.is_crowded = false;
-            for (key, listener) in self.listeners() {
-                self.poller.add(listener, key, Interest::INPUT)?;
+            // The system may have no memory for that now: a server goes on with the clients that it has, and tries again.
+            if self.watch_listeners().is_err() {
+                self.leave_listeners();
+                self.full_until = Some(now + FULL);
             }
         }
-        Ok(())
     }
 
     /// All of them, with their keys.
