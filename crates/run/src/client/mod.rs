@@ -1,9 +1,10 @@
 //! The client's side of a run: finds the server, or servers, has the tests run, and makes the document, whatever happens.
 //!
 //! What is done with one server is `one`, what one test is heard of `test`, and what several names are `several` and `company`; that
-//! they are of one where they have to be, `names`.
+//! they are of one where they have to be, `names`; what went wrong in all, `conclusion`.
 
 mod company;
+mod conclusion;
 mod inquire;
 mod names;
 mod one;
@@ -22,7 +23,7 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, Host};
 use pathscope_modes::assertion::{self, Assertion};
 use pathscope_modes::comparison;
-use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
+use pathscope_modes::document::{Document, Interval, Outcome};
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::presentation;
 use pathscope_os::{clock, limits};
@@ -38,6 +39,7 @@ use crate::session::running;
 use crate::stop::{Stage, Stop};
 use crate::target::{self, Family};
 use company::Company;
+use conclusion::conclude;
 pub use inquire::kind_of_server;
 use probes::{JointStart, ProbeServer};
 use several::{Several, ended};
@@ -194,21 +196,6 @@ pub fn run(
     let presentation = presentation::presentation(&document);
     sink(Event::Finished { presentation: &presentation, record: &document, failure: told });
     (document, failure)
-}
-
-/// How a run ended, or what it had of one server: the gravest of what went wrong, put down in the document.
-fn conclude(document: &mut Document, stop: &Stop, ended: Ended) -> Option<(Failure, String)> {
-    let interrupted = stop.reason().map(|reason| (Failure::Interrupted, reason.to_owned()));
-    let checks = document.failed_checks().next().map(|check| (Failure::Check, check.text.clone()));
-    let all = [interrupted, ended.err(), checks];
-    let gravest = Failure::gravest(all.iter().flatten().map(|&(failure, _)| failure));
-    let failure = all.into_iter().flatten().find(|&(failure, _)| Some(failure) == gravest);
-    document.outcome = match &failure {
-        None | Some((Failure::Check, _)) => Outcome::default(),
-        Some((Failure::Interrupted, reason)) => Outcome::ended(OutcomeState::Interrupted, reason),
-        Some((_, reason)) => Outcome::ended(OutcomeState::Failed, reason),
-    };
-    failure
 }
 
 /// What is to be measured, apart from what is said of it.

@@ -1,6 +1,6 @@
 //! One client's session at the server: its dialogue carried out, its flows awaited, its end.
 
-mod uncounted;
+mod trouble;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
@@ -347,7 +347,7 @@ impl End for ServerEnd<'_> {
 
     fn leaves_out(&mut self) {
         let line = "a UDP flow of its began when those of its test had been counted: what comes on it is not counted";
-        self.tell_uncounted(line.to_owned());
+        self.tell_trouble(line.to_owned());
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
@@ -372,6 +372,7 @@ impl End for ServerEnd<'_> {
         self.account.report(whose, &report);
         if whose == Role::Server {
             self.tell_drops(&report);
+            self.tell_failed_workers(&report);
         }
         if whose == Role::Client {
             self.forget();

@@ -1,13 +1,16 @@
-//! What came of a test and is in no count, as far as this end knows it: a person at the server is told, and the journal keeps it.
+//! What went wrong with a test, as far as this end knows it and its client may not: a person at the server is told, and the journal
+//! keeps it.
 
+use pathscope_core::finding::Finding as _;
 use pathscope_core::quantity::counted;
 use pathscope_modes::registry::EndReport;
 
 use super::ServerEnd;
+use crate::findings::RunCaveat;
 
 impl ServerEnd<'_> {
-    /// Something came that is in no count.
-    pub(super) fn tell_uncounted(&self, line: String) {
+    /// Something went wrong, or came and is in no count.
+    pub(super) fn tell_trouble(&self, line: String) {
         self.log.on_stranger(self.admission.from, &line);
         let journal = &self.admission.sessions.settings.journal;
         journal.trouble(Some(self.admission.from.to_string()), line);
@@ -19,9 +22,17 @@ impl ServerEnd<'_> {
         let drops = unnumbered.and_then(|report| report.socket_drops).unwrap_or(0);
         if drops > 0 {
             let times = counted(drops, "time");
-            self.tell_uncounted(format!(
+            self.tell_trouble(format!(
                 "datagrams came faster than they were taken: {times} its flows' sockets had no room, and what was dropped is in no count"
             ));
+        }
+    }
+
+    /// Why workers could not go on: the flows of each have failed of it here.
+    pub(super) fn tell_failed_workers(&self, report: &EndReport) {
+        let name = RunCaveat::WorkerFailed.name();
+        for caveat in report.caveats.iter().filter(|caveat| caveat.name == name) {
+            self.tell_trouble(format!("a thread of its test could not go on: {}", caveat.text));
         }
     }
 }
