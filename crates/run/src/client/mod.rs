@@ -256,7 +256,8 @@ impl Words {
         if is_of_one {
             run.targets = targets;
             let result = run.measure();
-            drop(embedded);
+            let served = embedded.map_or(Ok(()), Embedded::end);
+            let result = result.map_err(|error| served.err().unwrap_or(error));
             return (run.document, ended(result));
         }
         let ClientRun { document, tests, journal, .. } = run;

@@ -16,7 +16,7 @@ pub struct Embedded {
     /// Where it listens.
     pub address: SocketAddr,
     stop: Stop,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Result<(), RunError>>>,
 }
 
 impl Embedded {
@@ -31,17 +31,25 @@ impl Embedded {
         let stop = Stop::default();
         let hears = stop.clone();
         // Its clients are told what goes wrong by their own ends of it.
-        let thread = threads::spawn("server", move || drop(server.serve(&hears, &|_| {})))?;
+        let thread = threads::spawn("server", move || server.serve(&hears, &|_| {}))?;
         Ok(Self { address, stop, thread: Some(thread) })
+    }
+
+    /// Ends it. Why it could not go on until now, where it could not: its client has only met with nobody.
+    pub fn end(mut self) -> Result<(), RunError> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        self.stop.request("its client is done");
+        // A panic was told as such.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(Ok(()))
     }
 }
 
 impl Drop for Embedded {
     fn drop(&mut self) {
-        self.stop.request("its client is done");
-        if let Some(thread) = self.thread.take() {
-            // It has nothing to say that its clients do not know.
-            let _ = thread.join();
-        }
+        // Whoever wants to know has asked.
+        let _ = self.finish();
     }
 }
