@@ -5,7 +5,7 @@
 //! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
 //! tool cannot be told to do, it is not compared in. No number here says anything about a network.
 //! Beside that stand how punctual the lab's relay is, what a report of very many samples takes and, where it is asked for, what very many
-//! connections or sessions take, which are no comparisons.
+//! connections, flows or sessions take, which are no comparisons.
 
 mod bare;
 mod case;
@@ -32,7 +32,7 @@ use conditions::Conditions;
 use contenders::Contender;
 use ends::Run;
 use report::Comparison;
-use scale::Scale;
+use scale::{Kind, Scale};
 use statistics::RatioSummary;
 
 /// A case of sessions lasts so long at the least: each has a few pings then.
@@ -45,7 +45,8 @@ const PAIRS_FOR_A_CLAIM: usize = 15;
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
     /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`, `report`;
-    /// `scale` and `sessions` only where they are named so
+    /// `scale`, `scale-latency-tcp`, `scale-latency-udp`, `scale-goodput-udp`, `scale-media` and `sessions` only where they are named
+    /// so
     #[arg(long)]
     case: Option<String>,
     /// Only these opponents
@@ -76,9 +77,9 @@ pub struct Arguments {
     /// The core that holds the client
     #[arg(long, default_value_t = 1)]
     client_core: usize,
-    /// Connections of the case `scale`
-    #[arg(long, default_value_t = 1_000_000)]
-    connections: u64,
+    /// Connections, flows or streams of a case of scale [default: 1000000 of `scale`, 100000 of the others]
+    #[arg(long)]
+    connections: Option<u64>,
     /// Clients of the case `sessions`
     #[arg(long, default_value_t = 10_000)]
     sessions: u64,
@@ -158,12 +159,13 @@ fn large(
 ) -> Result<(Option<Scale>, Vec<Sessions>)> {
     let (mut scaled, mut all) = (None, Vec::new());
     let named = arguments.case.as_deref();
-    if named == Some(scale::NAME) {
-        match scale::run(conditions, arguments.connections) {
+    if let Some(kind) = named.and_then(Kind::named) {
+        let flows = arguments.connections.unwrap_or(kind.usual_flows());
+        match scale::run(conditions, kind, flows) {
             Ok(scale) => scaled = Some(scale),
             Err(error) => {
                 *complete = false;
-                say(format_args!("{}: failed to {error:#}", scale::NAME))?;
+                say(format_args!("{}: failed to {error:#}", kind.name()))?;
             }
         }
     }

@@ -1,13 +1,12 @@
-//! Very many connections at the same time: how fast they are made, what each takes of memory, and whether all carry their requests, one as
-//! fast as another.
+//! Very many connections, flows or streams at the same time: how fast they are made, what each takes of memory, and whether all carry
+//! what they are to, one as fast as another.
 //!
-//! No comparison: the bounds are a rate and amounts of memory. Both ends are on one node of a lab, whose loopback has ports for all.
+//! No comparison: the bounds are counts, a rate and amounts of memory. Both ends are on one node of a lab, whose loopback has ports for all.
 
+mod kind;
 mod sample;
+mod stand;
 
-use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -18,49 +17,35 @@ use pathscope_lab::topology::Topology;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::kind::Kind;
+use self::kind::{Bounds, Carried};
 use self::sample::Sample;
+use self::stand::{LOOK_EVERY, PORT, Server, resident_bytes, slab_bytes};
 use super::conditions::Conditions;
 use crate::console::say;
-use crate::ends::{End, now, pause};
+use crate::ends::{End, now};
 use crate::folder;
-
-/// What `--case` calls it.
-pub const NAME: &str = "scale";
 
 const TOPOLOGY: &str = "hosts = [\"a\", \"b\"]\n[links]\n\"a:b\" = {}\n";
 
-const PORT: u16 = 5_210;
-/// Requests of each connection, and as many replies.
-const REQUESTS: u64 = 10;
-/// Bytes of either.
-const REQUEST_BYTES: u64 = 64;
-/// What an end may take for each connection.
-const MOST_OURS_BYTES: u64 = 600;
-/// So many are to be made in a second at the least.
-const LEAST_A_SECOND: f64 = 20_000.0;
-/// Jain's index over what connections carried a second, the lower one of both ways: each carries as many requests as any other.
-const LEAST_FAIRNESS: f64 = 0.99;
 /// What the document may take.
 const MOST_DOCUMENT_BYTES: u64 = 5_000_000;
-/// Sockets beside those of connections: the server's listener, and both ends of what is said.
-const OTHER_SOCKETS: u64 = 3;
-/// From one look to the next.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long a server may take to listen.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// After which the run is given up.
 const RUN_PATIENCE: Duration = Duration::from_secs(900);
 
 /// What one run came to.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Scale {
-    /// Connections that were asked for.
-    connections: u64,
-    /// Those that came to their planned end at both ends.
-    completed: u64,
-    /// Sockets that both ends had at the same time at the most, without the one for words.
+    kind: Kind,
+    /// Connections, flows or streams that were asked for.
+    flows: u64,
+    /// Those that came to their planned end at both ends, where that is told of each.
+    completed: Option<u64>,
+    /// What all of them carried.
+    carried: Vec<Carried>,
+    /// Sockets that both ends had at the same time at the most, without those that are no flow's.
     held_sockets: u64,
-    /// From the first connection to the last.
+    /// From the first to the last.
     ramp_ns: u64,
     /// How many there were, each time it was looked.
     ramp: Vec<(u64, u64)>,
@@ -74,22 +59,19 @@ pub struct Scale {
     kernel_bytes: u64,
     /// How long the document is.
     document_bytes: u64,
-    /// Bytes that came and were verified, of requests and of replies.
-    received_bytes: [u64; 2],
-    /// Jain's index over connections, the lower one of both ways; absent where there is none.
+    /// Jain's index over flows, the lower one where there are two ways; absent where there is none.
     fairness: Option<f64>,
+    /// The 50th and the 99th percentile of round trips, of pings.
+    round_trips_ns: Option<[u64; 2]>,
     /// What the kernel says of the first ones.
     sample: Sample,
     /// Whether all that the test checks is as it must be.
     passed: bool,
 }
 
-/// Makes so many connections, has each carry its requests, and prints what that came to.
-pub fn run(conditions: &Conditions, connections: u64) -> Result<Scale> {
-    say(format_args!(
-        "\n{NAME}: {} connections at a time, {REQUESTS} requests of {REQUEST_BYTES} bytes and as many replies on each",
-        quantity::count(connections)
-    ))?;
+/// Makes so many, has each carry what it is to, and prints what that came to.
+pub fn run(conditions: &Conditions, kind: Kind, flows: u64) -> Result<Scale> {
+    say(format_args!("\n{}: {} {}", kind.name(), quantity::count(flows), kind.in_words()))?;
     let network = Topology::read("scale", TOPOLOGY).network();
     let network = network.map_err(anyhow::Error::msg).context("read the topology")?;
     let folder = folder::temporary()?;
@@ -103,18 +85,13 @@ pub fn run(conditions: &Conditions, connections: u64) -> Result<Scale> {
     };
     let lab = Lab::up(&plan).context("put a lab up")?;
     let server = Server::start(&lab, &conditions.pathscope)?;
-    let (idle_bytes, slab_bytes) = (server.resident_bytes()?, slab_bytes()?);
+    let (idle_bytes, slab_before) = (server.resident_bytes()?, slab_bytes()?);
     let mut client = lab.command("a", "setpriv");
     client.args(["--pdeathsig", "KILL"]).arg(&conditions.pathscope);
-    let transfer = (2 * REQUESTS * REQUEST_BYTES).to_string();
-    let (connections_word, request) = (connections.to_string(), REQUEST_BYTES.to_string());
-    client.args(["goodput", &format!("127.0.0.1:{PORT}"), "--connections", &connections_word]);
-    client.args(["--pattern", "pushpull", "--push-bytes", &request, "--pull-bytes", &request]);
-    client.args(["--transfer", &transfer, "--no-probe", "--json", "--quiet"]);
-    client.args(["--congestion", &conditions.congestion]);
+    client.args(kind.words(&format!("127.0.0.1:{PORT}"), flows, &conditions.congestion));
     let begun = now();
     let mut client = End::start(client)?;
-    let (mut scale, mut slab_most) = (Scale { connections, ..Scale::default() }, slab_bytes);
+    let (mut scale, mut slab_most) = (Scale { kind, flows, ..Scale::default() }, slab_before);
     let (mut before, mut client_most) = (begun.elapsed(), 0);
     let document = loop {
         if let Some(output) = client.output_if_ended(LOOK_EVERY) {
@@ -123,7 +100,7 @@ pub fn run(conditions: &Conditions, connections: u64) -> Result<Scale> {
         ensure!(begun.elapsed() < RUN_PATIENCE, "make them: the client does not end");
         // Of a client that is about to end nothing is read any more.
         client_most = resident_bytes(client.id()).unwrap_or(0).max(client_most);
-        let (at, sockets) = (begun.elapsed(), server.sockets()?.saturating_sub(OTHER_SOCKETS));
+        let (at, sockets) = (begun.elapsed(), server.sockets(kind)?);
         if sockets == 0 {
             before = at;
         }
@@ -131,17 +108,17 @@ pub fn run(conditions: &Conditions, connections: u64) -> Result<Scale> {
             scale.held_sockets = sockets;
             scale.ramp_ns = nanoseconds(at.saturating_sub(before));
             scale.ramp.push((scale.ramp_ns, sockets / 2));
-            slab_most = self::slab_bytes()?.max(slab_most);
+            slab_most = slab_bytes()?.max(slab_most);
         }
     };
     scale.wall_ns = nanoseconds(begun.elapsed());
-    let of_each = |bytes: u64| bytes / connections.max(1);
+    let of_each = |bytes: u64| bytes / flows.max(1);
     scale.client_bytes = of_each(client_most);
     scale.server_bytes = of_each(server.resident_bytes()?.saturating_sub(idle_bytes));
-    scale.kernel_bytes = of_each(slab_most.saturating_sub(slab_bytes));
+    scale.kernel_bytes = of_each(slab_most.saturating_sub(slab_before));
     scale.document_bytes = document.len() as u64;
     scale.read(&document)?;
-    say(scale.row())?;
+    say(scale.rows())?;
     Ok(scale)
 }
 
@@ -149,28 +126,27 @@ impl Scale {
     /// Takes what the document says.
     fn read(&mut self, document: &str) -> Result<()> {
         let document: Value = serde_json::from_str(document).context("read the run's document")?;
-        let completed = document.pointer("/measurements/0/summary/goodput/completed");
-        let checks = document.pointer("/measurements/0/checks").and_then(Value::as_array);
-        self.completed = completed.and_then(Value::as_u64).context("find who came to its end")?;
+        let measurement = document.pointer("/measurements/0");
+        let measurement = measurement.context("find a measurement in the run's document")?;
+        let checks = measurement["checks"].as_array();
         let checks = checks.context("find checks in the run's document")?;
-        let way = |name: &str| &document["measurements"][0]["summary"]["goodput"][name];
-        let ways = ["up", "down"].map(way);
-        self.received_bytes = ways.map(|way| way["received_bytes"].as_u64().unwrap_or(0));
-        // Where one way has none, the other one says nothing of both.
-        let [up, down] = ways.map(|way| way["fairness"].as_f64());
-        self.fairness = up.zip(down).map(|(up, down)| up.min(down));
+        let summary = &measurement["summary"];
+        self.completed = self.kind.completed(self.flows, summary);
+        self.carried = self.kind.carried(self.flows, summary);
+        self.fairness = self.kind.fairness(summary);
+        self.round_trips_ns = round_trips_ns(summary);
         self.sample = Sample::of(&document);
         self.passed = !checks.is_empty() && checks.iter().all(|check| check["passed"] == true);
         Ok(())
     }
 
     fn per_second(&self) -> f64 {
-        self.connections as f64 * 1e9 / self.ramp_ns.max(1) as f64
+        self.flows as f64 * 1e9 / self.ramp_ns.max(1) as f64
     }
 
-    /// From the first connection until this share of all was there, as it was looked.
+    /// From the first until this share of all was there, as it was looked.
     fn ramp_to_ns(&self, share: f64) -> Option<u64> {
-        let wanted = self.connections as f64 * share;
+        let wanted = self.flows as f64 * share;
         self.ramp.iter().find(|(_, there)| *there as f64 >= wanted).map(|&(at_ns, _)| at_ns)
     }
 
@@ -183,26 +159,31 @@ impl Scale {
     }
 
     fn is_within(&self) -> bool {
+        let Bounds { least_a_second, most_bytes, least_fairness } = self.kind.bounds();
+        let has_completed = self.completed == Some(self.flows);
+        let is_fair = |least| self.fairness.is_some_and(|fairness| fairness >= least);
         self.passed
-            && self.completed == self.connections
-            && self.received_bytes == [self.connections * REQUESTS * REQUEST_BYTES; 2]
-            && self.fairness.is_some_and(|fairness| fairness >= LEAST_FAIRNESS)
-            && self.held_sockets >= 2 * self.connections
-            && self.per_second() >= LEAST_A_SECOND
-            && self.client_bytes.max(self.server_bytes) <= MOST_OURS_BYTES
+            && (has_completed || !self.kind.tells_completed())
+            && !self.carried.is_empty()
+            && self.carried.iter().all(|it| it.came == it.wanted)
+            && self.held_sockets >= 2 * self.flows
             && self.document_bytes <= MOST_DOCUMENT_BYTES
+            && least_fairness.is_none_or(is_fair)
+            && least_a_second.is_none_or(|least| self.per_second() >= least)
+            && most_bytes.is_none_or(|most| self.client_bytes.max(self.server_bytes) <= most)
     }
 
-    fn row(&self) -> String {
-        let fairness = self.fairness.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.3}"));
+    fn rows(&self) -> String {
         let [made, over] = [self.ramp_ns, self.wall_ns].map(quantity::duration_ns);
-        let [requests, replies] = self.received_bytes.map(quantity::bytes);
-        [
+        let mut all = vec![
             format!(
-                "held {} of both ends, completed {}, checks {}; {requests} of requests and {replies} of replies verified; fairness {fairness}",
+                "held {} sockets of both ends, {}checks {}; {}",
                 quantity::count(self.held_sockets),
-                quantity::count(self.completed),
+                self.completed.map_or_else(String::new, |completed| {
+                    format!("completed {}, ", quantity::count(completed))
+                }),
                 if self.passed { "passed" } else { "failed" },
+                self.carried_in_words(),
             ),
             format!(
                 "made within {made} ({:.0} a second; {}), all over after {over}",
@@ -216,94 +197,48 @@ impl Scale {
                 self.kernel_bytes,
                 quantity::bytes(self.document_bytes),
             ),
-            self.sample.in_words(),
-            format!(
-                "{} within {LEAST_A_SECOND:.0} a second, {MOST_OURS_BYTES} B, fairness {LEAST_FAIRNESS}, {}",
-                if self.is_within() { "all" } else { "not all" },
-                quantity::bytes(MOST_DOCUMENT_BYTES),
-            ),
-        ]
-        .join("\n")
+        ];
+        all.extend(self.fairness.map(|fairness| format!("fairness {fairness:.3}")));
+        all.extend(self.round_trips_ns.map(|times| {
+            let [median, high] = times.map(quantity::duration_ns);
+            format!("round trips: p50 {median}, p99 {high}")
+        }));
+        all.extend(self.sample.in_words());
+        all.push(self.bounds_in_words());
+        all.join("\n")
+    }
+
+    fn carried_in_words(&self) -> String {
+        let part = |it: &Carried| {
+            let [came, wanted] = [it.came, it.wanted].map(quantity::count);
+            format!("{came} of {wanted} {}", it.what)
+        };
+        self.carried.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether all is as it is to be, and what that is.
+    fn bounds_in_words(&self) -> String {
+        let Bounds { least_a_second, most_bytes, least_fairness } = self.kind.bounds();
+        let bounds = [
+            Some("all counts".to_owned()),
+            least_a_second.map(|least| format!("{least:.0} a second")),
+            most_bytes.map(|most| format!("{most} B")),
+            least_fairness.map(|least| format!("fairness {least}")),
+            Some(quantity::bytes(MOST_DOCUMENT_BYTES)),
+        ];
+        let bounds = bounds.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        format!("{} within {bounds}", if self.is_within() { "all" } else { "not all" })
     }
 }
 
-/// The server. Ends with the value.
-struct Server(Child);
-
-impl Server {
-    fn start(lab: &Lab, pathscope: &Path) -> Result<Self> {
-        let mut command: Command = lab.command("a", "setpriv");
-        command.args(["--pdeathsig", "KILL"]).arg(pathscope);
-        // Whoever is told of each connection remembers it for that.
-        command.args(["server", "--quiet", "--listen", "127.0.0.1", "--port", &PORT.to_string()]);
-        // All that a stranger is held to: this one client is to have everything.
-        for limit in ["connections", "descriptors", "descriptors-per-address", "memory"] {
-            command.args([&format!("--limit-{limit}"), "0"]);
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut server = Self(command.spawn().context("start the server")?);
-        let start = now();
-        while !server.listens() {
-            let ended = server.0.try_wait().context("look after the server")?;
-            ensure!(ended.is_none(), "start the server: it has ended");
-            ensure!(start.elapsed() < PATIENCE, "start the server: it does not listen");
-            pause(LOOK_EVERY);
-        }
-        Ok(server)
-    }
-
-    /// Before there are connections, of which the kernel would list each.
-    fn listens(&self) -> bool {
-        let path = format!("/proc/{}/net/tcp", self.0.id());
-        let end = format!(":{PORT:04X}");
-        fs::read_to_string(path).unwrap_or_default().lines().any(|line| {
-            let mut fields = line.split_whitespace().skip(1);
-            let (local, state) = (fields.next().unwrap_or_default(), fields.nth(1));
-            local.ends_with(&end) && state == Some("0A")
-        })
-    }
-
-    /// TCP sockets of its node that are in use.
-    fn sockets(&self) -> Result<u64> {
-        let path = format!("/proc/{}/net/sockstat", self.0.id());
-        let text = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
-        in_use(&text).with_context(|| format!("find sockets in {path}"))
-    }
-
-    fn resident_bytes(&self) -> Result<u64> {
-        resident_bytes(self.0.id()).context("see what the server has resident")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Already gone is as good as ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// `TCP: inuse N` of `sockstat`; listeners are among them.
-fn in_use(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("TCP: inuse "))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// The most that a process had resident.
-fn resident_bytes(process: u32) -> Option<u64> {
-    kibibytes(&fs::read_to_string(format!("/proc/{process}/status")).ok()?, "VmHWM:")
-}
-
-/// What the kernel has of small blocks, sockets among them.
-fn slab_bytes() -> Result<u64> {
-    let text = fs::read_to_string("/proc/meminfo").context("read /proc/meminfo")?;
-    kibibytes(&text, "Slab:").context("find Slab in /proc/meminfo")
-}
-
-fn kibibytes(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1 << 10)
+/// The 50th and the 99th percentile, where pings are what is measured and enough of them came.
+fn round_trips_ns(summary: &Value) -> Option<[u64; 2]> {
+    let percentiles = summary.pointer("/latency/rtt/percentiles")?.as_array()?;
+    let of = |percent: f64| {
+        let found = percentiles.iter().find(|it| it["percent"].as_f64() == Some(percent));
+        found?["value_ns"].as_u64()
+    };
+    Some([of(50.0)?, of(99.0)?])
 }
 
 fn nanoseconds(time: Duration) -> u64 {
@@ -312,33 +247,32 @@ fn nanoseconds(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    #[test]
-    fn what_the_kernel_says_is_read() {
-        let text =
-            "sockets: used 9\nTCP: inuse 2000004 orphan 0 tw 3 alloc 7 mem 1\nUDP: inuse 1\n";
-        assert_eq!((in_use(text), in_use("UDP: inuse 1\n")), (Some(2_000_004), None));
-        assert_eq!(kibibytes("MemFree: 1 kB\nSlab:   12 kB\n", "Slab:"), Some(12_288));
+    fn carried(came: [u64; 2], wanted: u64) -> Vec<Carried> {
+        came.map(|came| Carried { what: "pings", wanted, came }).to_vec()
     }
 
     #[test]
     fn one_that_is_missing_or_too_large_is_not_within() {
         let good = Scale {
-            connections: 1_000_000,
-            completed: 1_000_000,
+            flows: 1_000_000,
+            completed: Some(1_000_000),
+            carried: carried([640_000_000; 2], 640_000_000),
             held_sockets: 2_000_000,
             ramp_ns: 50_000_000_000,
             client_bytes: 600,
             document_bytes: 1,
-            received_bytes: [640_000_000; 2],
             fairness: Some(0.99),
             passed: true,
             ..Scale::default()
         };
         assert!(good.is_within());
         for bad in [
-            Scale { completed: 999_999, ..good.clone() },
+            Scale { completed: Some(999_999), ..good.clone() },
+            Scale { completed: None, ..good.clone() },
             Scale { held_sockets: 1_999_999, ..good.clone() },
             Scale { ramp_ns: 50_000_000_001, ..good.clone() },
             Scale { server_bytes: 601, ..good.clone() },
@@ -346,38 +280,57 @@ mod tests {
             Scale { passed: false, ..good.clone() },
             Scale { fairness: Some(0.989), ..good.clone() },
             Scale { fairness: None, ..good.clone() },
-            Scale { received_bytes: [640_000_000, 639_999_936], ..good.clone() },
+            Scale { carried: carried([640_000_000, 639_999_936], 640_000_000), ..good.clone() },
+            Scale { carried: Vec::new(), ..good.clone() },
         ] {
             assert!(!bad.is_within(), "{bad:?}");
         }
     }
 
     #[test]
+    fn pings_are_held_to_their_counts_and_neither_to_a_rate_nor_to_memory() {
+        let pings = Scale {
+            kind: Kind::PingsOverUdp,
+            flows: 100_000,
+            carried: carried([500_000; 2], 500_000),
+            held_sockets: 200_000,
+            ramp_ns: 11_000_000_000,
+            client_bytes: 3_700,
+            passed: true,
+            ..Scale::default()
+        };
+        assert!(pings.is_within());
+        assert!(pings.rows().ends_with("all within all counts, 4.768 MiB"), "{}", pings.rows());
+        let lost = Scale { carried: carried([500_000, 499_999], 500_000), ..pings.clone() };
+        let fewer = Scale { held_sockets: 199_999, ..pings };
+        assert!(!lost.is_within() && !fewer.is_within());
+    }
+
+    #[test]
     fn a_ramp_has_parts() {
         let ramp = vec![(0, 1), (100, 24), (200, 25), (300, 60), (400, 100)];
-        let scale = Scale { connections: 100, ramp, ..Scale::default() };
+        let scale = Scale { flows: 100, ramp, ..Scale::default() };
         assert_eq!([0.25, 0.5, 1.0].map(|it| scale.ramp_to_ns(it)), [200, 300, 400].map(Some));
-        assert_eq!(Scale { connections: 101, ..scale }.ramp_to_ns(1.0), None);
+        assert_eq!(Scale { flows: 101, ..scale }.ramp_to_ns(1.0), None);
     }
 
     #[test]
     fn the_document_says_who_came_to_its_end_and_what_was_checked() {
-        let said = |checks: &str| {
-            format!(
-                "{{\"measurements\": [{{\"summary\": {{\"goodput\": {{\"completed\": 7, \"up\": {{\"received_bytes\": 5, \"fairness\": 0.75}}, \
-                 \"down\": {{\"received_bytes\": 6, \"fairness\": 0.5}}}}}}, \"checks\": [{checks}]}}]}}"
-            )
+        let read = |kind, checks: Value| {
+            let percentile = |percent: f64, ns: u64| json!({ "percent": percent, "value_ns": ns });
+            let rtt = json!({ "percentiles": [percentile(50.0, 7), percentile(99.0, 9)] });
+            let summary = json!({ "goodput": { "completed": 7 }, "latency": { "rtt": rtt } });
+            let document = json!({ "measurements": [{ "summary": summary, "checks": checks }] });
+            let mut scale = Scale { kind, ..Scale::default() };
+            scale.read(&document.to_string()).map(|()| scale).ok()
         };
-        let read = |checks: &str| {
-            let mut scale = Scale::default();
-            scale.read(&said(checks)).map(|()| scale).ok()
-        };
-        let passed = |checks: &str| read(checks).map(|scale| (scale.completed, scale.passed));
-        assert_eq!(passed("{\"passed\": true}"), Some((7, true)));
-        assert_eq!(passed("{\"passed\": true}, {\"passed\": null}"), Some((7, false)));
-        assert_eq!(passed(""), Some((7, false)));
-        let scale = read("").expect("it is read");
-        assert_eq!((scale.received_bytes, scale.fairness), ([5, 6], Some(0.5)));
+        let passed = |checks| read(Kind::Requests, checks).map(|it| (it.completed, it.passed));
+        let check = |passed: Option<bool>| json!({ "passed": passed });
+        assert_eq!(passed(json!([check(Some(true))])), Some((Some(7), true)));
+        assert_eq!(passed(json!([check(Some(true)), check(None)])), Some((Some(7), false)));
+        assert_eq!(passed(json!([])), Some((Some(7), false)));
+        let pings = read(Kind::PingsOverTcp, json!([])).expect("it is read");
+        assert_eq!((pings.completed, pings.round_trips_ns), (None, Some([7, 9])));
         assert!(Scale::default().read("{}").is_err());
     }
 }

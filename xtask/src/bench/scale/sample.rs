@@ -39,16 +39,20 @@ impl Sample {
         }
     }
 
-    pub fn in_words(&self) -> String {
+    /// Nothing where the kernel was asked of none.
+    pub fn in_words(&self) -> Option<String> {
         let time = |ns: Option<u64>| ns.map_or_else(|| "unknown".to_owned(), quantity::duration_ns);
-        format!(
-            "TCP_INFO of {}: round trip {} in the middle, {} at the most, {} segments sent again, window {} at the least",
-            quantity::count(self.connections),
-            time(self.rtt_median_ns),
-            time(self.rtt_longest_ns),
-            quantity::count(self.retransmits),
-            self.window_smallest_bytes.map_or_else(|| "unknown".to_owned(), quantity::bytes),
-        )
+        let words = || {
+            format!(
+                "TCP_INFO of {}: round trip {} in the middle, {} at the most, {} segments sent again, window {} at the least",
+                quantity::count(self.connections),
+                time(self.rtt_median_ns),
+                time(self.rtt_longest_ns),
+                quantity::count(self.retransmits),
+                self.window_smallest_bytes.map_or_else(|| "unknown".to_owned(), quantity::bytes),
+            )
+        };
+        (self.connections > 0).then(words)
     }
 }
 
@@ -75,6 +79,6 @@ mod tests {
             (3, Some(2_000), Some(5_000))
         );
         assert_eq!((sample.retransmits, sample.window_smallest_bytes), (3, Some(7)));
-        assert_eq!(Sample::of(&Value::Null).connections, 0);
+        assert_eq!(Sample::of(&Value::Null).in_words(), None);
     }
 }
