@@ -30,6 +30,10 @@ pub const SOCKET_BUFFER: RangeInclusive<Bytes> = Bytes(1 << 10)..=Bytes(1 << 30)
 pub const MSS: RangeInclusive<Bytes> = Bytes(88)..=Bytes(32_767);
 /// From the last word to the question whether the other end is there: what Linux takes, in seconds.
 pub const KEEPALIVE: RangeInclusive<Period> = Period::from_secs(1)..=Period::from_secs(32_767);
+/// For how long what was sent may stay unacknowledged: the kernel counts milliseconds.
+pub const USER_TIMEOUT: RangeInclusive<Period> = Period::from_millis(1)..=Period::from_secs(86_400);
+/// Labels of IPv6 packets: 20 bits, of which 0 is none.
+pub const FLOW_LABEL: RangeInclusive<u64> = 1..=0xf_ffff;
 /// Ports.
 pub const PORT: RangeInclusive<u64> = 1..=65_535;
 /// Addresses of one end.

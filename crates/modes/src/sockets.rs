@@ -35,6 +35,12 @@ pub struct SocketPlan {
     pub segment_bytes: Option<Bytes>,
     /// After so long without a word both ends ask whether the other is there.
     pub keepalive_ns: Option<Period>,
+    /// A connection over TCP on which what was sent is not acknowledged for so long is over, at both ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_timeout_ns: Option<Period>,
+    /// Label of what the client sends over IPv6; absent: the system's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_label: Option<u32>,
     /// Small segments are held back until others are acknowledged (Nagle), at both ends.
     pub nagle: bool,
     /// The client's interface.
@@ -104,6 +110,13 @@ pub struct SocketArgs {
     /// Ask whether the other end is there after so long without a word, at both ends
     #[arg(long, value_name = "TIME")]
     pub keepalive: Option<Period>,
+    /// Give a connection up on which what was sent is not acknowledged for so long, at both ends [default: the
+    /// system's own, minutes]
+    #[arg(long, value_name = "TIME")]
+    pub user_timeout: Option<Period>,
+    /// Label of this end's IPv6 packets, 1 to 1048575 [default: the system's choice]
+    #[arg(long, value_name = "N")]
+    pub flow_label: Option<u64>,
     /// Hold small segments back until others are acknowledged, at both ends
     #[arg(long)]
     pub nagle: bool,
@@ -137,6 +150,8 @@ impl SocketArgs {
         let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
         let (bind, interface) = own_place(self.bind, self.interface)?;
         let hops = self.ttl.map(|hops| narrow("--ttl", hops, &limits::HOPS)).transpose()?;
+        let label = self.flow_label.map(|it| narrow("--flow-label", it, &limits::FLOW_LABEL));
+        let flow_label = label.transpose()?;
         Ok(SocketPlan {
             dscp,
             hops,
@@ -145,6 +160,8 @@ impl SocketArgs {
             not_sent_low_water_bytes: self.notsent_lowat,
             segment_bytes: self.mss,
             keepalive_ns: self.keepalive,
+            user_timeout_ns: self.user_timeout,
+            flow_label,
             nagle: self.nagle,
             interface,
             bind,
@@ -187,6 +204,8 @@ impl SocketPlan {
             limits::in_range(option, bytes, range)?;
         }
         limits::in_range("--keepalive", self.keepalive_ns, &limits::KEEPALIVE)?;
+        limits::in_range("--user-timeout", self.user_timeout_ns, &limits::USER_TIMEOUT)?;
+        limits::in_range("--flow-label", self.flow_label.map(u64::from), &limits::FLOW_LABEL)?;
         limits::interface("--interface", self.interface.as_deref())?;
         if self.bind.len() > limits::BINDS {
             let addresses = format!("{} addresses", self.bind.len());
@@ -202,6 +221,7 @@ impl SocketPlan {
             ("--notsent-lowat", self.not_sent_low_water_bytes.is_some()),
             ("--mss", self.segment_bytes.is_some()),
             ("--keepalive", self.keepalive_ns.is_some()),
+            ("--user-timeout", self.user_timeout_ns.is_some()),
             ("--nagle", self.nagle),
             ("--source-port-fallback", self.source_port_fallback),
         ];
@@ -279,6 +299,9 @@ mod tests {
             ("--notsent-lowat 2GiB", &["--notsent-lowat"]),
             ("--mss 87", &["--mss 87 B", "88 B to"]),
             ("--keepalive 1ms", &["--keepalive 1 ms", "1 s to"]),
+            ("--user-timeout 25h", &["--user-timeout", "1 ms to"]),
+            ("--flow-label 0", &["--flow-label 0", "1 to 1048575"]),
+            ("--flow-label 1048576", &["--flow-label 1048576", "1 to 1048575"]),
             ("--source-port 0", &["--source-port 0", "1 to 65535"]),
             ("--source-port 70000", &["--source-port 70000", "1 to 65535"]),
             ("--source-port [9,8]", &["--source-port [9,8]", "[low,high]"]),

@@ -5,7 +5,9 @@ use std::{fs, io};
 
 use rustix::io::Errno;
 
-use crate::sockets::{Settings, connect_failed, set_number, to_be_connected, unconnected_tcp};
+use crate::sockets::{
+    Settings, connect_failed, labelled, set_number, to_be_connected, unconnected_tcp,
+};
 use crate::{OsError, Socket, tcp_facts};
 
 /// Of `net.ipv4.tcp_fastopen`: listeners that ask for it are given what comes with a SYN.
@@ -25,7 +27,7 @@ pub fn begin_connect_tcp(
 ) -> Result<(Socket, bool), OsError> {
     let socket = to_be_connected(address, settings)?;
     ask(&socket)?;
-    match rustix::net::connect(&socket, &address) {
+    match rustix::net::connect(&socket, &labelled(address, settings)) {
         // A socket that does not block is never connected by then: its SYN waits for what is said.
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS | Errno::INTR) => Ok((socket, false)),

@@ -2,6 +2,8 @@
 //!
 //! In one file: what one system does for one module, call by call.
 
+mod flow_label;
+
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -15,6 +17,7 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{Shutdown, SocketFlags};
 use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 
+pub use self::flow_label::labelled;
 use super::Settings;
 use crate::socket::{Handle, Socket};
 use crate::{OsError, Waker, clock, datagrams, routes};
@@ -95,7 +98,7 @@ pub fn connect_tcp(
 
 pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
     let socket = to_be_connected(address, settings)?;
-    match rustix::net::connect(&socket, &address) {
+    match rustix::net::connect(&socket, &labelled(address, settings)) {
         Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
         Err(errno) => Err(connect_failed(address)(errno.into())),
     }
@@ -120,6 +123,7 @@ pub fn to_be_connected(address: SocketAddr, settings: &Settings) -> Result<Socke
         let set = SockRef::from(&socket).set_tcp_mss(bytes);
         set.map_err(OsError::call("set the largest segment (TCP_MAXSEG)"))?;
     }
+    flow_label::lease(&socket, address, settings)?;
     apply(&socket, settings)?;
     bind(&socket, settings)?;
     Ok(socket)
@@ -179,6 +183,11 @@ pub fn apply(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
         handle
             .set_tcp_keepalive(&keepalive)
             .map_err(OsError::call("set keepalive (TCP_KEEPIDLE)"))?;
+    }
+    if settings.user_timeout.is_some() {
+        handle.set_tcp_user_timeout(settings.user_timeout).map_err(OsError::call(
+            "set the time that data may stay unacknowledged (TCP_USER_TIMEOUT)",
+        ))?;
     }
     socket.set_nodelay(!settings.nagle)?;
     if let Some(rate) = settings.pacing_bytes_per_second {
@@ -356,8 +365,10 @@ pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, O
         // Its port may not be another's: datagrams for both would come to one of them.
         socket.bind(&address.into()).map_err(|source| OsError::Bind { address, source })?;
     }
-    socket.connect(&address.into()).map_err(failed)?;
     let socket = Socket::from(socket);
+    flow_label::lease(&socket, address, settings)?;
+    let connected = rustix::net::connect(&socket, &labelled(address, settings));
+    connected.map_err(|errno| failed(errno.into()))?;
     set_common(&socket, settings)?;
     Ok(socket)
 }

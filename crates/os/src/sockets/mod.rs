@@ -8,7 +8,7 @@ mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 use linux as imp;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
-pub(crate) use linux::{connect_failed, set_number, to_be_connected, unconnected_tcp};
+pub(crate) use linux::{connect_failed, labelled, set_number, to_be_connected, unconnected_tcp};
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
@@ -54,6 +54,10 @@ pub struct Settings {
     pub segment_bytes: Option<u32>,
     /// After so long without a word the other end is asked whether it is there. TCP only.
     pub keepalive: Option<Duration>,
+    /// A connection on which what was sent is not acknowledged for so long is over. TCP only.
+    pub user_timeout: Option<Duration>,
+    /// Label of IPv6 packets, of 20 bits; absent: the system's choice. Only of the end that connects.
+    pub flow_label: Option<u32>,
     /// Nagle's algorithm. TCP only.
     pub nagle: bool,
     /// The most that the kernel sends in a second, spread evenly; absent: no bound of its own. TCP only.

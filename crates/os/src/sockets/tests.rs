@@ -162,3 +162,39 @@ fn two_listeners_on_one_port_are_a_sentence_with_a_remedy() {
     let error = listen_tcp(first.local_addr().expect("bound"), 1).expect_err("in use");
     assert!(error.remedy().is_some_and(|remedy| remedy.contains("--port")), "{error}");
 }
+
+#[test]
+fn a_flow_label_is_that_of_the_connection_and_of_ipv6_alone() {
+    let labelled = |label| Settings { flow_label: Some(label), ..Settings::default() };
+    let connected = |address, label| connect_tcp(address, &labelled(label), in_ten_seconds(), None);
+    let four = listen_tcp(LOOPBACK, 1).expect("loopback").local_addr().expect("bound");
+    let error = connected(four, 1).expect_err("it is IPv4's");
+    assert!(error.to_string().contains("it takes an IPv6 address"), "{error}");
+    let listener = match listen_tcp("[::1]:0".parse().expect("an address"), 8) {
+        Ok(listener) => listener,
+        Err(error) => return println!("skipped, because {error}"),
+    };
+    let six = listener.local_addr().expect("bound");
+    let label_of = |socket: &Socket| match socket.peer_addr().expect("connected") {
+        SocketAddr::V6(six) => six.flowinfo(),
+        SocketAddr::V4(_) => 0,
+    };
+    // Several connections may have one.
+    let of_tcp: Vec<Socket> =
+        (0..2).map(|_| connected(six, 0x7_1234).expect("it listens")).collect();
+    assert!(of_tcp.iter().all(|socket| label_of(socket) == 0x7_1234));
+    let datagrams = connect_udp(six, &labelled(77)).expect("an address");
+    assert_eq!(label_of(&datagrams), 77);
+    let plain = connect_tcp(six, &Settings::default(), in_ten_seconds(), None);
+    assert_eq!(label_of(&plain.expect("it listens")), 0);
+}
+
+#[test]
+fn what_is_not_acknowledged_for_so_long_ends_a_connection_where_that_is_asked_for() {
+    let listener = listen_tcp(LOOPBACK, 8).expect("loopback");
+    let address = listener.local_addr().expect("bound");
+    let user_timeout = Some(Duration::from_millis(1_234));
+    let settings = Settings { user_timeout, ..Settings::default() };
+    let client = connect_tcp(address, &settings, in_ten_seconds(), None).expect("it listens");
+    assert_eq!(socket2::SockRef::from(&client).tcp_user_timeout().expect("a socket"), user_timeout);
+}

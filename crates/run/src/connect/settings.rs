@@ -30,6 +30,8 @@ pub(crate) fn settings_of(test: &Test, group: GroupId) -> Settings {
         not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
         segment_bytes: small(sockets.segment_bytes),
         keepalive: sockets.keepalive_ns.map(Period::duration),
+        user_timeout: sockets.user_timeout_ns.map(Period::duration),
+        flow_label: sockets.flow_label,
         nagle: sockets.nagle,
         interface: sockets.interface.clone(),
         ..Settings::default()
