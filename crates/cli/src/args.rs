@@ -25,6 +25,7 @@ use crate::daemon::DaemonArgs;
 use crate::form::FormArgs;
 use crate::labels::Label;
 use crate::plot::PlotArgs;
+use crate::remarks::RemarkArgs;
 use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -128,6 +129,9 @@ pub struct RunArgs {
         )
     )]
     pub peer: PeerChoice,
+    /// What the server is told beside
+    #[command(flatten)]
+    pub remarks: RemarkArgs,
     /// Addresses of IPv4 alone, where HOST is a name that has others
     #[arg(short = '4', long = "ipv4", conflicts_with = "six")]
     pub four: bool,

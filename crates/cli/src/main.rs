@@ -18,6 +18,7 @@ mod labels;
 mod measure;
 mod output;
 mod plot;
+mod remarks;
 mod report;
 mod server;
 mod show;

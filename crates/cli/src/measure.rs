@@ -52,8 +52,9 @@ pub fn measure(command: Commands<RunArgs>, screen: Option<Box<dyn Screen>>) -> R
         servers: &server,
     };
     let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
-    let Prepared { hosts, tests, announcement, probe_server, files: own } = prepared;
+    let Prepared { hosts, mut tests, announcement, probe_server, files: own } = prepared;
     let peer = server.of(&hosts)?;
+    tests.remarks = args.remarks.told_to(peer)?;
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use pathscope_core::error::Failure;
+use pathscope_core::journal::Scribes;
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_core::record::Host;
-use pathscope_dialects::screen::{End, Ending, Screen};
+use pathscope_dialects::screen::{Beginning, End, Ending, Screen};
 use pathscope_modes::command::JournalSubject;
 use pathscope_os::readiness::Poller;
 use pathscope_os::{clock, cpus, memory};
@@ -91,6 +92,7 @@ pub fn serve(args: &ServerArgs, screen: Option<Box<dyn Screen>>) -> Result<(), T
         own_listeners_alone: !args.accept.iter().any(|kind| kind.listener() == Listener::Shared),
         allow: args.allow.clone(),
         stated,
+        scribes: scribes(&args.accept, screen.as_deref(), &here),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     if let Some(screen) = screen {
@@ -132,6 +134,26 @@ fn failures(stop: &Stop, totals: &Totals) -> Option<Trouble> {
     let by_itself = stop.reason().is_none_or(|reason| reason == TIME_LIMIT);
     let failures = by_itself.then(|| totals.failures()).flatten();
     failures.map(|text| Trouble::new(Failure::Check, text))
+}
+
+/// Who makes what clients of each kind are told that this server prints: what a screen shows, or what such a tool's own server would.
+fn scribes(
+    kinds: &[PeerKind],
+    screen: Option<&dyn Screen>,
+    here: &Host,
+) -> Vec<(PeerKind, Scribes)> {
+    let of_kind = |kind: &PeerKind| {
+        let of_tool = || pathscope_dialects::registry::scribes(kind.name());
+        let make = screen.map_or_else(of_tool, |screen| screen.scribes())?;
+        let here = here.clone();
+        let begin = move |wall_unix_ns| {
+            let local_offset_s = clock::local_offset_s(wall_unix_ns);
+            let end = End::Server { addresses: &[] };
+            make(&Beginning { wall_unix_ns, local_offset_s, host: &here, end })
+        };
+        Some((*kind, Scribes::new(begin)))
+    };
+    kinds.iter().filter_map(of_kind).collect()
 }
 
 /// How clients of other programs are served.

@@ -79,7 +79,7 @@ pub fn repeated(
     }
     let (repeats, first) = Repeats::begin(wish, variants).map_err(Trouble::usage)?;
     let are_compared = prepared.tests.are_compared;
-    let tests = Tests { list: vec![first], follow_up: Some(Box::new(repeats)), are_compared };
+    let tests = Tests { follow_up: Some(Box::new(repeats)), are_compared, ..vec![first].into() };
     Ok(Prepared { tests, ..prepared })
 }
 

@@ -6,11 +6,13 @@
 mod changes;
 mod each;
 mod load;
+mod scribe;
 pub mod totals;
 
 pub use self::changes::{ConnectionProgress, DatagramProgress, PathChange};
 pub use self::each::{Each, Frame, Leg, Ping};
 pub use self::load::{LoadFacts, TestBegan, TestOver};
+pub use self::scribe::{Scribe, Scribes};
 use crate::counters::HostActivity;
 use crate::record::{FlowError, FlowFacts};
 use crate::tcp_look::TcpLook;

@@ -5,6 +5,7 @@
 //!
 //! In one file: the parts of a document that all modes share, a few lines each.
 
+mod remarks;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Finding;
 use crate::id::FlowId;
 
+pub use self::remarks::{Printed, Remarks};
 pub use self::verdict::{Evidence, Limit, Verdict};
 
 /// Who was at the other end, by the protocol that it spoke.

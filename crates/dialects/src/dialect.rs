@@ -5,7 +5,7 @@ use std::fmt;
 
 use pathscope_core::error::Failure;
 
-use crate::screen::Screen;
+use crate::screen::{Screen, ScribeMaker};
 use crate::spelling::Spellings;
 
 /// What servers of ours limit and those tools do not: their command lines could not say otherwise. What memory and descriptors
@@ -31,6 +31,12 @@ pub trait Dialect {
     const COMPLAINT: &'static str = Manners::OURS.complaint;
     /// Its exit code for a command line that cannot mean anything.
     const USAGE_CODE: u8 = Manners::OURS.usage_code;
+
+    /// Who makes what its clients are told that a server prints, where that server is another than this tool's; none where they ask
+    /// for nothing of the kind.
+    fn scribes() -> Option<ScribeMaker> {
+        None
+    }
 
     /// What was typed behind its name.
     fn translate(words: &[OsString]) -> Result<Said, Unclear>;

@@ -9,6 +9,7 @@ use crate::iperf3::Iperf3;
 use crate::lagscope::Lagscope;
 use crate::mla::MultipathLatencyAnalyzer;
 use crate::ntttcp::Ntttcp;
+use crate::screen::ScribeMaker;
 use crate::simpleperf::Simpleperf;
 use crate::visualize_data::VisualizeData;
 
@@ -20,6 +21,14 @@ macro_rules! dialects {
             $(if <$dialect>::NAMES.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 let said = <$dialect>::translate(words);
                 return Some(said.map(Said::of::<$dialect>).map_err(Unclear::of::<$dialect>));
+            })+
+            None
+        }
+
+        /// Who makes what clients of this tool are told that a server prints, if they ask for that.
+        pub fn scribes(name: &str) -> Option<ScribeMaker> {
+            $(if <$dialect>::NAMES.contains(&name) {
+                return <$dialect>::scribes();
             })+
             None
         }

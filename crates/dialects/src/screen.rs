@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
-use pathscope_core::journal::Entry;
+use pathscope_core::journal::{Entry, Scribe};
 use pathscope_core::record::Host;
 use pathscope_modes::document::Document;
 use pathscope_modes::groups::Test;
@@ -59,11 +60,20 @@ pub trait Screen: Send {
         Vec::new()
     }
 
+    /// At a server: who makes what clients are told that it prints, each for one test; none of a tool whose clients ask for nothing of
+    /// the kind.
+    fn scribes(&self) -> Option<ScribeMaker> {
+        None
+    }
+
     /// How often each latency was counted, in whole microseconds, where it counts them: what `--frequency-file` holds then.
     fn frequencies(&self) -> Option<&BTreeMap<u64, u64>> {
         None
     }
 }
+
+/// Makes who writes down what is printed of one test, for its client: times of entries begin as that says.
+pub type ScribeMaker = Arc<dyn Fn(&Beginning<'_>) -> Box<dyn Scribe> + Send + Sync>;
 
 /// Which entries are made at all that cost something to make.
 #[expect(clippy::struct_excessive_bools, reason = "each is wanted or not, whatever the others are")]

@@ -3,7 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{ConnectionId, FlowId, Token};
-use pathscope_core::record::{FlowError, Substitution};
+use pathscope_core::record::{FlowError, Remarks, Substitution};
 
 use crate::{Event, Phase, Totals};
 
@@ -128,6 +128,11 @@ pub trait Dialogue: Sized {
     /// the time from there.
     fn comes_since(&self) -> Option<Tick> {
         None
+    }
+
+    /// Server: what its client has said of the test beside what it is.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
     }
 
     /// Whether the control connection is lost, and none has taken its place yet.

@@ -3,6 +3,7 @@
 
 use pathscope_core::event::Record;
 use pathscope_core::presentation::Row;
+use pathscope_core::record::Remarks;
 
 use crate::document::Document;
 use crate::groups::Test;
@@ -16,11 +17,13 @@ pub struct Tests {
     /// Whether they are compared with each other, as the steps of a survey: all go to one address of the server, and what
     /// the pings of any of them go over is not asked for by name.
     pub are_compared: bool,
+    /// What their server is told beside, where its kind has words for that.
+    pub remarks: Remarks,
 }
 
 impl From<Vec<(String, Test)>> for Tests {
     fn from(list: Vec<(String, Test)>) -> Self {
-        Self { list, follow_up: None, are_compared: false }
+        Self { list, follow_up: None, are_compared: false, remarks: Remarks::default() }
     }
 }
 

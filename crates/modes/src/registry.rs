@@ -13,7 +13,7 @@ pub use both::{Interval, Reports};
 
 use pathscope_core::counters::{HostActivity, HostCounters};
 use pathscope_core::id::Role;
-use pathscope_core::record::{Caveat, FlowError, SocketFacts, StoodStill, WorkerUsage};
+use pathscope_core::record::{Caveat, FlowError, Printed, SocketFacts, StoodStill, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 use pathscope_core::tcp_look::TcpLook;
 use schemars::JsonSchema;
@@ -268,6 +268,9 @@ macro_rules! modes {
             pub stood_still: Option<StoodStill>,
             /// What a reader must know that this end noticed.
             pub caveats: Vec<Caveat>,
+            /// What this end's program printed of the test, as far as the other end asked for that and was told.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub output: Option<Printed>,
         }
 
         impl EndInterval {

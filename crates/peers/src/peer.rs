@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use pathscope_core::Tick;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
-use pathscope_core::record::{Host, Substitution, Tells};
+use pathscope_core::record::{Host, Remarks, Substitution, Tells};
 use pathscope_modes::conventions::Conventions;
 use pathscope_modes::groups::Test;
 
@@ -46,6 +46,8 @@ pub trait Peer {
     const SERVED: Conventions = Self::CONVENTIONS;
     /// What a client of it is told of what it counts.
     const TELLS: Tells;
+    /// Whether its server can be told what a test is called and the like, and says what it prints of it.
+    const TAKES_REMARKS: bool = false;
     /// The most bytes for which [`receive`](Self::receive) ever asks.
     const FIRST_BYTES: usize = 0;
     /// What can be found of what is said in its sessions.
@@ -247,6 +249,8 @@ pub struct ClientEnd {
     pub host: Host,
     /// Whether the server is asked to say of each connection what it came to.
     pub wants_ends: bool,
+    /// What is said of each test beside, where the kind [has a place](Peer::TAKES_REMARKS) for that.
+    pub remarks: Remarks,
     /// Unpredictable, and drawn anew for each session.
     pub entropy: [u8; 32],
 }

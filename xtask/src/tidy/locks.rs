@@ -23,7 +23,7 @@ const DATA_PATH: [&str; 6] = [
 const LOCKS: [&str; 5] = ["Mutex", "RwLock", "Condvar", "Barrier", "ReentrantLock"];
 
 /// The files that may have one: who takes it, and how often.
-const LISTED: [(&str, &str); 30] = [
+const LISTED: [(&str, &str); 31] = [
     (
         "crates/engines/src/plain/whole.rs",
         "the two halves of a flow, once a report or a phase: it is told as one",
@@ -64,6 +64,10 @@ const LISTED: [(&str, &str); 30] = [
         "whoever opens a flow's socket of datagrams, before the test begins",
     ),
     ("crates/run/src/records/activity.rs", "sessions' threads, once an interval"),
+    (
+        "crates/run/src/records/journal/scribed.rs",
+        "a session's thread, once an entry, of clients that ask for what is printed",
+    ),
     (
         "crates/run/src/records/ledger.rs",
         "a worker, once a report, a look that it is asked for, or a connection that ends",

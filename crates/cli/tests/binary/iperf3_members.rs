@@ -90,7 +90,7 @@ fn listens(host: Ipv4Addr) -> bool {
 }
 
 /// A server of this program, by itself at an address, as soon as it listens: with `-J` it says nothing of that.
-fn serves(program: Command, host: Ipv4Addr) -> Running {
+pub fn serves(program: Command, host: Ipv4Addr) -> Running {
     let server = Running::start(program);
     wait_until("it listens", || listens(host));
     server
@@ -100,7 +100,7 @@ fn words<'word>(host: &'word str, words: &[&'word str]) -> Vec<&'word str> {
     [&["-c", host, "-J", "-t", "2", "-b", "4M"], words].concat()
 }
 
-fn document(ran: &Ran) -> Value {
+pub fn document(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.said()))
 }
 
@@ -150,7 +150,8 @@ fn programs_find_each_member_that_the_original_writes_at_either_end() {
     assert_eq!(seen, all, "{}", ran.said());
 }
 
-fn original(words: &[&str]) -> Command {
+/// The original, with these words.
+pub fn original(words: &[&str]) -> Command {
     let mut program = Command::new("iperf3");
     program.args(words);
     program

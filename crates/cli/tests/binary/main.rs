@@ -34,6 +34,7 @@ mod interrupted;
 mod iperf3;
 mod iperf3_held;
 mod iperf3_members;
+mod iperf3_told;
 mod journal;
 mod junit;
 #[cfg(test)]

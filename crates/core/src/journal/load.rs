@@ -2,7 +2,7 @@
 
 use crate::counters::HostCounters;
 use crate::id::FlowId;
-use crate::record::{SocketFacts, WorkerUsage};
+use crate::record::{Remarks, SocketFacts, WorkerUsage};
 
 /// A test is about to begin at this end; its flows follow.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct TestBegan {
     pub at_ns: u64,
     /// What is moved.
     pub load: LoadFacts,
+    /// At a server: what its client says of it beside.
+    pub remarks: Remarks,
     /// The other end of the session's control connection.
     pub session: String,
 }

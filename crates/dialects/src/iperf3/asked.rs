@@ -71,6 +71,7 @@ pub(super) enum Extent {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is there or not")]
 pub(super) struct Client {
     pub host: String,
     pub is_udp: bool,
@@ -91,6 +92,10 @@ pub(super) struct Client {
     pub mss: Option<u64>,
     pub is_no_delay: bool,
     pub tos: u8,
+    /// Of IPv6 packets.
+    pub flow_label: Option<u64>,
+    /// For how long what was sent over TCP may stay unacknowledged.
+    pub send_timeout_ms: Option<u64>,
     pub client_port: Option<u16>,
     /// For how long the server may let its connection wait.
     pub connect_ms: Option<u64>,
@@ -98,10 +103,12 @@ pub(super) struct Client {
     pub is_whole: bool,
     pub title: Option<String>,
     pub extra_data: Option<String>,
+    /// Whether the server is asked for what it prints.
+    pub wants_server_output: bool,
     pub common: Common,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Server {
     pub is_daemon: bool,
     pub is_one_off: bool,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pathscope_core::journal::Entry;
-use pathscope_core::record::{Host, SocketFacts, WorkerUsage};
+use pathscope_core::record::{Host, Printed, SocketFacts, WorkerUsage};
 use pathscope_modes::document::Measurement;
 use pathscope_modes::registry::EndReport;
 
@@ -212,9 +212,13 @@ impl ClientScreen {
         let measured = measured(ending);
         let why = ending.failure.map(|(_, why)| why);
         let end = self.end(outcomes, measured);
+        let (text, json) = server_output(measured);
         if let Json::Stream { is_whole_too } = self.client.common.json {
             if let Some(why) = why {
                 self.report.event("error", why.into(), out)?;
+            }
+            for (name, said) in [("server_output_json", &json), ("server_output_text", &text)] {
+                said.iter().try_for_each(|said| self.report.event(name, said.clone(), out))?;
             }
             self.report.event("end", end.clone().into(), out)?;
             if !is_whole_too {
@@ -229,6 +233,8 @@ impl ClientScreen {
             .with("end", end)
             .with_some("title", self.client.title.as_deref())
             .with_some("extra_data", self.client.extra_data.as_deref())
+            .with_some("server_output_json", json)
+            .with_some("server_output_text", text)
             .with_some("error", why)
             .with(OURS, ours(ending));
         writeln!(out, "{}", document.pretty())
@@ -238,6 +244,19 @@ impl ClientScreen {
 /// The threads of an end that moved data.
 fn workers(report: Option<&EndReport>) -> &[WorkerUsage] {
     report.map_or(&[], |report| &report.workers)
+}
+
+/// What the server has said that it prints: lines, or a document.
+fn server_output(measured: Option<&Measurement>) -> (Option<Value>, Option<Value>) {
+    match printed_there(measured) {
+        Some(Printed::Text(text)) => (Some(text.as_str().into()), None),
+        Some(json) => (None, json.json_line().map(Value::Written)),
+        None => (None, None),
+    }
+}
+
+fn printed_there(measured: Option<&Measurement>) -> Option<&Printed> {
+    measured?.server.as_ref()?.output.as_ref()
 }
 
 /// What the original does not tell.
@@ -328,6 +347,11 @@ impl Screen for ClientScreen {
         }
         if self.report.streams.are_open() {
             self.summary(&outcomes, measured, out)?;
+        }
+        if let Some(printed) = printed_there(measured) {
+            let form = if matches!(printed, Printed::Json(_)) { "JSON " } else { "" };
+            let text = format!("\nServer {form}output:\n{}", printed.for_people());
+            self.report.line(&text, out)?;
         }
         if ending.failure.is_none() {
             self.report.line("", out)?;

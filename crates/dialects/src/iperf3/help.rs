@@ -68,11 +68,14 @@ Client:
   -M, --set-mss N          largest segment
   -N, --no-delay           hold no small segments back
   -S, --tos N, --dscp N    the byte in the header of IP, or the code point in it, by number or name
+  -L, --flowlabel N        label of this end's IPv6 packets
       --cport N            port of this end
       --connect-timeout MS for how long the server may let its connection wait (5000)
+      --snd-timeout MS     give a connection up on which what was sent is not acknowledged for so long
       --dont-fragment      datagrams leave whole or not at all
-  -T, --title TEXT         before each line
-      --extra-data TEXT    in the JSON
+  -T, --title TEXT         before each line, and in the JSON of both ends
+      --extra-data TEXT    in the JSON of both ends
+      --get-server-output  show what the server prints of the test, too
 
 What is not offered, and what has no effect, is said where it is typed.
 ";

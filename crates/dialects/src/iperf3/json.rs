@@ -11,6 +11,8 @@ pub(super) enum Value {
     Text(String),
     List(Vec<Self>),
     Object(Object),
+    /// JSON as somebody else wrote it, in one line.
+    Written(String),
 }
 
 /// Members in their order.
@@ -119,6 +121,7 @@ fn value(value: &Value, depth: Option<usize>, text: &mut String) {
         Value::Text(value) => string(value, text),
         Value::List(values) => list(values, depth, text),
         Value::Object(value) => object(value, depth, text),
+        Value::Written(value) => text.push_str(value),
     }
 }
 

@@ -22,10 +22,11 @@ mod words;
 
 use std::ffi::OsString;
 
-use self::asked::Asked;
+use self::asked::{Asked, Common, Server};
 use self::client::ClientScreen;
 use self::server::ServerScreen;
 use crate::dialect::{Answer, Dialect, Run, Said, Unclear};
+use crate::screen::ScribeMaker;
 use crate::spelling::Spellings;
 
 /// iperf3.
@@ -75,6 +76,9 @@ const SPELLINGS: Spellings = &[
     ("--exit-after-tests", "-1"),
     ("--connect-within", "--connect-timeout"),
     ("--exit-after-idle", "--idle-timeout"),
+    ("--title", "-T"),
+    ("--flow-label", "-L"),
+    ("--user-timeout", "--snd-timeout"),
 ];
 
 impl Dialect for Iperf3 {
@@ -82,6 +86,11 @@ impl Dialect for Iperf3 {
     const SPELLINGS: Spellings = SPELLINGS;
     const COMPLAINT: &'static str = COMPLAINT;
     const USAGE_CODE: u8 = 1;
+
+    fn scribes() -> Option<ScribeMaker> {
+        let common = Common { interval_ns: 1_000_000_000, ..Common::default() };
+        Some(server::scribes(&Server { common, ..Server::default() }))
+    }
 
     fn translate(words: &[OsString]) -> Result<Said, Unclear> {
         let answer = |text| Said::Text(Answer { text, is_error: false, exit_code: 0 });
@@ -178,6 +187,24 @@ mod tests {
         assert!(odd.ends_with("--report-every 1000ms --no-probe --quiet -6"), "{odd}");
         let one = native("iperf3 -c h4 -i 0 -N").expect("it means something");
         assert!(one.contains("--report-every 3600000ms"), "{one}");
+    }
+
+    #[test]
+    fn what_a_server_is_told_beside_and_what_packets_bear_are_words_of_ours() {
+        for (line, words) in [
+            (
+                "-T=-t --extra-data {\"a\":1} --get-server-output",
+                "--port 5201 --title==-t --extra-data={\"a\":1} --server-output --connections",
+            ),
+            (
+                "-L 0x1f -S 8 --snd-timeout 1500",
+                "--user-timeout 1500ms --nagle --dscp 2 --flow-label 31",
+            ),
+            ("-u -L 31", "--may-fragment --flow-label 31"),
+        ] {
+            let said = native(&format!("iperf3 -c h4 {line}")).expect("it means something");
+            assert!(said.contains(words), "{line}: {said}");
+        }
     }
 
     #[test]

@@ -151,16 +151,18 @@ const RSA: &str = "RSA is not offered: the libraries for it have an open advisor
 const SCTP: &str = "SCTP is not offered: TCP and UDP (-u) are";
 
 /// What would be another test without it, and why it is not offered.
-pub(super) const REFUSED: [(&str, &str); 12] = [
+pub(super) const REFUSED: [(&str, &str); 11] = [
     ("sctp", SCTP),
     ("xbind", SCTP),
     ("nstreams", SCTP),
-    ("mptcp", "Multipath TCP is not offered: leave it out for TCP"),
+    (
+        "mptcp",
+        "Multipath TCP is not offered, since the kernel tells of one path alone what was sent again: leave it out for TCP",
+    ),
     (
         "file",
         "what is sent and received is no file's: a pattern is sent, and what comes is counted",
     ),
-    ("flowlabel", "labels of IPv6 flows are not offered: leave it out"),
     ("username", RSA),
     ("rsa-public-key-path", RSA),
     ("rsa-private-key-path", RSA),
@@ -170,7 +172,7 @@ pub(super) const REFUSED: [(&str, &str); 12] = [
 ];
 
 /// What changes nothing here, and why.
-pub(super) const IDLE: [(&str, &str); 11] = [
+pub(super) const IDLE: [(&str, &str); 9] = [
     ("gsro", "how many datagrams the kernel takes at once is this program's own choice"),
     ("zerocopy", "what is sent is not copied by this program in any case"),
     ("skip-rx-copy", "what comes is taken from the kernel"),
@@ -181,13 +183,8 @@ pub(super) const IDLE: [(&str, &str); 11] = [
         "rcv-timeout",
         "an end of which nothing comes is given up after 120 s, behind the end of a test after 30 s",
     ),
-    (
-        "snd-timeout",
-        "an end that takes nothing is given up after 120 s, behind the end of a test after 30 s",
-    ),
     ("cntl-ka", "a lost control connection is noticed in any case"),
     ("debug", "'pathscope goodput -vv --peer iperf3' tells each step"),
-    ("get-server-output", "what the server printed is not asked for"),
 ];
 
 #[cfg(test)]

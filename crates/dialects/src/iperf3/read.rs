@@ -135,6 +135,10 @@ impl Line {
                 named(if self.has("bind-dev") { "bind-dev" } else { "bind" })
             ));
         }
+        if self.send_timeout_ms()?.is_some() {
+            let why = "has no effect here at a server: a client that takes nothing is given up after 120 s";
+            common.notes.push(format!("--snd-timeout {why}"));
+        }
         let is_one_off = self.has("one-off");
         let idle_s = self.seconds("idle-timeout", &(1..=86_400), &mut common.notes)?;
         if idle_s.is_some() && !is_one_off {
@@ -175,7 +179,7 @@ impl Line {
                 "-O/--omit: bytes and blocks are counted from the first on; say with -t how long to send".to_owned()
             );
         }
-        for name in ["congestion", "set-mss", "no-delay"] {
+        for name in ["congestion", "set-mss", "no-delay", "snd-timeout"] {
             if is_udp && self.has(name) {
                 common.notes.push(format!("{} has no effect with -u", named(name)));
             }
@@ -199,11 +203,14 @@ impl Line {
             mss: self.mss()?,
             is_no_delay: self.has("no-delay"),
             tos: self.tos()?,
+            flow_label: self.flow_label()?,
+            send_timeout_ms: self.send_timeout_ms()?.filter(|_| !is_udp),
             client_port: self.port("cport")?,
             connect_ms: self.size("connect-timeout", &(1..=3_600_000))?,
             is_whole: self.has("dont-fragment"),
             title: self.value("title").map(str::to_owned),
             extra_data: self.value("extra-data").map(str::to_owned),
+            wants_server_output: self.has("get-server-output"),
             common,
         })
     }
@@ -240,6 +247,20 @@ impl Line {
         let Some(typed) = self.value("tos") else { return Ok(0) };
         let wrong = || of("tos", format!("'{}' is no number from 0 to 255", shown(typed)));
         c_number(typed).and_then(|tos| u8::try_from(tos).ok()).ok_or_else(wrong)
+    }
+
+    /// A number as C writes them.
+    fn flow_label(&self) -> Result<Option<u64>, String> {
+        let Some(typed) = self.value("flowlabel") else { return Ok(None) };
+        let wrong =
+            || of("flowlabel", format!("'{}' is no number from 1 to 0xfffff", shown(typed)));
+        let label = c_number(typed).filter(|label| (1..=0xf_ffff).contains(label));
+        label.map(Some).ok_or_else(wrong)
+    }
+
+    /// 0 is the system's own.
+    fn send_timeout_ms(&self) -> Result<Option<u64>, String> {
+        Ok(self.in_range("snd-timeout", &(0..=86_400_000))?.filter(|&it| it > 0))
     }
 
     fn bind(&self) -> Result<(Option<String>, Option<String>), String> {

@@ -27,12 +27,37 @@ pub(super) struct Report {
     now_ns: u64,
     /// Whose test it is, where there may be others at once: each line for programs says it.
     client: Option<String>,
+    /// So many rows more are shown of intervals, and so many intervals were not.
+    rows_left: usize,
+    intervals_left_out: u64,
 }
 
 impl Report {
     pub fn new(streams: Streams, form: Form, printer: Printer, json: Json) -> Self {
         let (intervals, has_rows, now_ns, client) = (Vec::new(), false, 0, None);
-        Self { streams, form, printer, json, intervals, has_rows, now_ns, client }
+        let (rows_left, intervals_left_out) = (usize::MAX, 0);
+        Self {
+            streams,
+            form,
+            printer,
+            json,
+            intervals,
+            has_rows,
+            now_ns,
+            client,
+            rows_left,
+            intervals_left_out,
+        }
+    }
+
+    /// The same with so many rows of intervals at the most.
+    pub fn bounded(self, rows: usize) -> Self {
+        Self { rows_left: rows, ..self }
+    }
+
+    /// Intervals that were not shown.
+    pub const fn left_out(&self) -> u64 {
+        self.intervals_left_out
     }
 
     /// It is this client's, and there may be others at once.
@@ -103,11 +128,21 @@ impl Report {
     /// All streams are over: the intervals that were not shown yet.
     pub fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.streams.end();
-        self.show_intervals(out)
+        self.show_intervals(out)?;
+        if self.intervals_left_out == 0 || self.json != Json::No {
+            return Ok(());
+        }
+        let text = format!("(intervals that are left out here: {})", self.intervals_left_out);
+        self.line(&text, out)
     }
 
     fn show_intervals(&mut self, out: &mut dyn Write) -> io::Result<()> {
         while let Some(interval) = self.streams.take_interval() {
+            let Some(rows_left) = self.rows_left.checked_sub(interval.len()) else {
+                self.intervals_left_out += 1;
+                continue;
+            };
+            self.rows_left = rows_left;
             match self.json {
                 Json::No => self.show_rows(&interval, out)?,
                 Json::Whole => self.keep(&interval),

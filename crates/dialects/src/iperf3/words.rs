@@ -34,6 +34,12 @@ pub(super) fn client(client: &Client) -> (Vec<String>, Vec<String>) {
     line.word(&client.host);
     line.say("--peer", &"iperf3");
     line.say("--port", &common.port);
+    // Behind a sign, so that one that begins with a dash is no option.
+    client.title.iter().for_each(|text| line.word(&format!("--title={text}")));
+    client.extra_data.iter().for_each(|text| line.word(&format!("--extra-data={text}")));
+    if client.wants_server_output {
+        line.word("--server-output");
+    }
     client.connect_ms.iter().for_each(|ms| line.say("--connect-within", &format!("{ms}ms")));
     line.say("--connections", &client.streams);
     line.say(
@@ -107,6 +113,7 @@ fn sockets(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
     if !is_udp {
         client.congestion.iter().for_each(|name| line.say("--congestion", &name));
         client.mss.iter().for_each(|size| line.say("--mss", &bytes(*size)));
+        client.send_timeout_ms.iter().for_each(|ms| line.say("--user-timeout", &format!("{ms}ms")));
         // The original leaves TCP as the system has it, which holds small segments back.
         if !client.is_no_delay {
             line.word("--nagle");
@@ -125,6 +132,7 @@ fn sockets(client: &Client, line: &mut Line, notes: &mut Vec<String>) {
             notes.push(text);
         }
     }
+    client.flow_label.iter().for_each(|label| line.say("--flow-label", label));
     common.bind.iter().for_each(|address| line.say("--bind", &address));
     common.device.iter().for_each(|device| line.say("--interface", &device));
     if let Some(first) = client.client_port {

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::count;
-use pathscope_core::record::{PeerFacts, Substitution};
+use pathscope_core::record::{PeerFacts, Remarks, Substitution};
 use pathscope_flow::{Credentials, Event, Input, Output, Phase};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::EndReport;
@@ -41,6 +41,8 @@ pub struct ClientEnd {
     cookie: Cookie,
     /// What this end calls itself.
     version: String,
+    /// What it says of each test beside.
+    remarks: Remarks,
     /// What runs otherwise than asked.
     substitutions: Vec<Substitution>,
     /// When flows that receive are to end, in a test of stated duration.
@@ -83,11 +85,17 @@ pub enum Stage {
 
 impl Client {
     /// A dialogue on a connection that has just been made. Its streams are known by `cookie`.
-    pub(super) fn new(cookie: Cookie, token: Token, version: String, now: Tick) -> Self {
+    pub(super) fn new(
+        cookie: Cookie,
+        token: Token,
+        (version, remarks): (String, Remarks),
+        now: Tick,
+    ) -> Self {
         let until = now.plus_nanos(deadlines::GREETING.0);
         let own = ClientEnd {
             cookie,
             version,
+            remarks,
             substitutions: Vec::new(),
             ends_at: Tick::NEVER,
             tests: VecDeque::new(),
@@ -104,6 +112,7 @@ impl Client {
                 if let Some(test) = self.own.tests.pop_front() {
                     let (test, substitutions) = plans::fitted(test);
                     let parameters = plans::said(&test, &self.own.version);
+                    let parameters = parameters.with(&self.own.remarks);
                     self.outputs.push_back(Output::Send(document(&parameters.write())));
                     self.course = Some(Box::new(Course::new(test, &parameters)));
                     self.own.substitutions = substitutions;

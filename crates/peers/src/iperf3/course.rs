@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::Remarks;
 use pathscope_flow::{Dialogue, Event, Output};
 use pathscope_modes::groups::{MAIN, Test};
 use pathscope_modes::registry::{EndInterval, EndReport};
@@ -41,6 +42,8 @@ pub(super) struct Course {
     average: Average,
     /// What all flows of this end came to, once they are over.
     pub report: Option<Box<EndReport>>,
+    /// What the client says beside what the test is.
+    pub remarks: Remarks,
     /// Somebody wants this end to stop.
     pub is_stopped: bool,
     /// When nothing has moved for too long.
@@ -82,6 +85,7 @@ impl Course {
             sent,
             average: Average::default(),
             report,
+            remarks: parameters.remarks(),
             is_stopped: false,
             quiet_at: Tick::NEVER,
             began: Tick::ZERO,

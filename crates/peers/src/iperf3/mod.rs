@@ -88,6 +88,7 @@ impl Peer for Iperf3 {
         ..Conventions::OWN
     };
     const TELLS: Tells = Tells { report: true, payload: false, ..Tells::NOTHING };
+    const TAKES_REMARKS: bool = true;
     const FIRST_BYTES: usize = Cookie::BYTES;
     const CAVEATS: &'static [FindingDefinition] = Iperf3Caveat::ALL;
 
@@ -128,7 +129,7 @@ impl Peer for Iperf3 {
         let token = end.entropy.last_chunk().copied().unwrap_or_default();
         let tool = &end.host.tool;
         let version = format!("{} {}", tool.name, tool.version);
-        Client::new(cookie_of(&end.entropy), Token(token), version, now)
+        Client::new(cookie_of(&end.entropy), Token(token), (version, end.remarks), now)
     }
 
     fn attach_stream(_: Seat, _: Option<Token>, cookie: Option<Cookie>) -> Answered {

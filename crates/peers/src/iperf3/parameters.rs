@@ -1,12 +1,14 @@
 //! What a client says of its test, once, as JSON: each key with the kind and range that servers take. What is unknown, or of another kind
 //! than it should be, is as if it were not there. Not here: what that comes to as a plan of ours (`plans`).
 
+use pathscope_core::record::Remarks;
 use serde_json::{Map, Value};
 
 use super::errors::{
     BLOCK, BUFFER, DATAGRAM, DURATION, Declined, NO_SCTP, OMIT, PARAMETERS, SEGMENT, SERVICE,
     STREAMS, UNIMPLEMENTED,
 };
+use super::framing::PARAMETERS_MOST;
 use super::json::{self, count, is_numbered, is_true, whole};
 
 /// Streams each way.
@@ -21,6 +23,8 @@ pub(super) const BLOCK_MOST: u64 = 1 << 20;
 pub(super) const DATAGRAM_BYTES: std::ops::RangeInclusive<u64> = 16..=65_507;
 /// Letters of a text that is kept.
 const LETTERS: usize = 64;
+/// Those of what is kept for results: a client says no more in all.
+const REMARK_LETTERS: usize = PARAMETERS_MOST;
 
 /// What carries the data.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -73,6 +77,8 @@ pub(super) struct Parameters {
     pub fqrate: Option<u64>,
     /// The type of service.
     pub tos: Option<u64>,
+    /// The label of what the client sends, which is nothing to the server.
+    pub flowlabel: Option<u64>,
     pub congestion: Option<String>,
     /// A processor of the server.
     pub server_affinity: Option<u64>,
@@ -80,6 +86,9 @@ pub(super) struct Parameters {
     pub wide: bool,
     pub dont_fragment: bool,
     pub get_server_output: bool,
+    /// What the test is called, and whatever is to be kept beside it.
+    pub title: Option<String>,
+    pub extra_data: Option<String>,
     /// What the client calls itself. Nobody reads it.
     pub client_version: Option<String>,
 }
@@ -98,6 +107,18 @@ impl Parameters {
         let said = self.client_version.as_deref().unwrap_or_default();
         said.strip_prefix("3.1")
             .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+    }
+
+    /// What is said beside what the test is.
+    pub fn remarks(&self) -> Remarks {
+        let (title, extra_data) = (self.title.clone(), self.extra_data.clone());
+        Remarks { title, extra_data, wants_output: self.get_server_output }
+    }
+
+    /// The same with these.
+    pub fn with(self, remarks: &Remarks) -> Self {
+        let Remarks { title, extra_data, wants_output } = remarks.clone();
+        Self { title, extra_data, get_server_output: wants_output, ..self }
     }
 
     /// As they are said.
@@ -132,6 +153,7 @@ impl Parameters {
             ("bandwidth", self.bandwidth),
             ("fqrate", self.fqrate),
             ("TOS", self.tos),
+            ("flowlabel", self.flowlabel),
             ("server_affinity", self.server_affinity),
             ("udp_counters_64bit", one(self.wide)),
             ("dont_fragment", one(self.dont_fragment)),
@@ -140,7 +162,12 @@ impl Parameters {
         numbers.into_iter().for_each(|(key, number)| {
             number.map(|number| put(key, number.into()));
         });
-        let texts = [("congestion", &self.congestion), ("client_version", &self.client_version)];
+        let texts = [
+            ("congestion", &self.congestion),
+            ("title", &self.title),
+            ("extra_data", &self.extra_data),
+            ("client_version", &self.client_version),
+        ];
         texts.into_iter().for_each(|(key, text)| {
             text.clone().map(|text| put(key, text.into()));
         });
@@ -188,11 +215,14 @@ impl Parameters {
             bandwidth: within.some("bandwidth", (UNIMPLEMENTED, 1, u64::MAX))?,
             fqrate: within.some("fqrate", (UNIMPLEMENTED, 1, u64::MAX))?,
             tos: within.some("TOS", (SERVICE, 1, 255))?,
+            flowlabel: within.some("flowlabel", (UNIMPLEMENTED, 1, 0xf_ffff))?,
             congestion: json::text(object, "congestion", LETTERS),
             server_affinity: within.number("server_affinity", (UNIMPLEMENTED, 0, 1_024))?,
             wide: is_numbered(object, "udp_counters_64bit"),
             dont_fragment: is_numbered(object, "dont_fragment"),
             get_server_output: is_numbered(object, "get_server_output"),
+            title: json::text(object, "title", REMARK_LETTERS),
+            extra_data: json::text(object, "extra_data", REMARK_LETTERS),
             client_version: json::text(object, "client_version", LETTERS),
         })
     }
@@ -351,8 +381,10 @@ mod tests {
                 way: [Way::Forward, Way::Reverse, Way::Both][usize::from(way)],
                 omit, time, num: num >> 1, blockcount: 0, parallel: Some(parallel), mss, window, len,
                 bandwidth: bandwidth.map(|it| it >> 1).filter(|&it| it > 0), fqrate: None, tos,
+                flowlabel: tos,
                 congestion: Some("cubic".to_owned()), server_affinity: None,
                 nodelay: flags[0], mptcp: flags[1], wide: flags[2], dont_fragment: flags[3], get_server_output: flags[4],
+                title: (omit > 0).then(|| "a \"title\"".to_owned()), extra_data: (time > 0).then(|| "{}".to_owned()),
                 client_version: Some("pathscope".to_owned()),
             };
             prop_assert_eq!(Parameters::read(&parameters.write()), Ok(parameters));

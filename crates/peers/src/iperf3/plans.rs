@@ -106,6 +106,7 @@ pub(super) fn said(test: &Test, version: &str) -> Parameters {
         window: sockets.send_buffer_bytes.map(|buffer| buffer.0),
         mss: sockets.segment_bytes.map(|segment| segment.0),
         tos: sockets.dscp.map(|dscp| u64::from(dscp) << NO_CODE_POINT).filter(|&tos| tos > 0),
+        flowlabel: sockets.flow_label.map(u64::from),
         server_affinity: cpus.first().copied().map(u64::from),
         client_version: Some(version.to_owned()),
         ..Parameters::default()

@@ -92,6 +92,10 @@ fn counted(course: &Course, role: Role, report: &EndReport) -> Results {
         cpu: cpu_of(&report.workers),
         counts_retransmits: (sends && report.goodput.is_some()).then_some(counts),
         congestion: report.sockets.as_ref().and_then(|sockets| sockets.congestion_control.clone()),
+        output: report
+            .output
+            .clone()
+            .filter(|_| role == Role::Server && course.remarks.wants_output),
         streams,
     }
 }
@@ -170,7 +174,10 @@ pub(super) fn heard(course: &Course, whose: Role, results: &Results) -> EndRepor
         |seconds| (seconds.clamp(0.0, 1e9) * SECOND_NS as f64) as u64,
     );
     let elapsed_ns = length_ns.saturating_add(omit * SECOND_NS);
-    let mut report = EndReport { elapsed_ns, ..EndReport::default() };
+    // What nobody has asked for is not kept.
+    let is_asked = whose == Role::Server && course.remarks.wants_output;
+    let output = results.output.clone().filter(|_| is_asked);
+    let mut report = EndReport { elapsed_ns, output, ..EndReport::default() };
     let window = (omit * SECOND_NS, length_ns);
     match &test.plan {
         Plan::Datagrams(_) => {

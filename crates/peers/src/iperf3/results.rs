@@ -1,8 +1,10 @@
 //! What each end says of a test when it is over, as JSON: the client first, then the server. Not here: what of it is this end's, and what
 //! becomes of the other's (`reports`).
 
+use pathscope_core::record::Printed;
 use serde_json::{Map, Value};
 
+use super::framing::RESULTS_MOST;
 use super::json::{self, count, number, whole};
 use super::parameters::STREAMS_MOST;
 
@@ -12,6 +14,9 @@ const MOST: usize = 2 * STREAMS_MOST as usize;
 const LETTERS: usize = 64;
 /// More segments than this nobody sends again: who does not count them says numbers beyond it.
 const RETRANSMITS_MOST: u64 = 1 << 48;
+/// What a server prints, in either form.
+const OUTPUT_TEXT: &str = "server_output_text";
+const OUTPUT_JSON: &str = "server_output_json";
 /// Retransmits that nobody can count.
 const UNKNOWN: i64 = -1;
 
@@ -23,6 +28,8 @@ pub(super) struct Results {
     /// Whether it sends and can count what was sent again; nothing of an end that only receives.
     pub counts_retransmits: Option<bool>,
     pub congestion: Option<String>,
+    /// Of a server: what its program prints of the test.
+    pub output: Option<Printed>,
     pub streams: Vec<Stream>,
 }
 
@@ -60,8 +67,13 @@ pub(super) const fn place_of(id: u64) -> Option<u64> {
 }
 
 impl Results {
-    /// As they are said.
+    /// As they are said. What is printed is left out where all would be too long with it.
     pub fn write(&self) -> Vec<u8> {
+        let whole = self.written(self.output.as_ref());
+        if whole.len() > RESULTS_MOST { self.written(None) } else { whole }
+    }
+
+    fn written(&self, output: Option<&Printed>) -> Vec<u8> {
         let retransmits = self.counts_retransmits.map_or(UNKNOWN, i64::from);
         let streams = self.streams.iter().map(Stream::value).collect();
         let [all, user, system] = self.cpu;
@@ -73,13 +85,24 @@ impl Results {
         if let Some(congestion) = &self.congestion {
             object.insert("congestion_used".to_owned(), congestion.clone().into());
         }
+        match output {
+            Some(Printed::Text(text)) => {
+                object.insert(OUTPUT_TEXT.to_owned(), text.clone().into());
+            }
+            Some(Printed::Json(json)) => {
+                object.insert(OUTPUT_JSON.to_owned(), json.clone());
+            }
+            None => {}
+        }
         object.insert("streams".to_owned(), Value::Array(streams));
         Value::Object(object).to_string().into_bytes()
     }
 
     /// What the other end says, or why it cannot be read.
     pub fn read(document: &[u8]) -> Result<Self, String> {
-        let object = &json::object(document)?;
+        let mut object = json::object(document)?;
+        let output = output(&mut object);
+        let object = &object;
         let Some(Value::Array(streams)) = json::find(object, "streams") else {
             return Err("it says nothing of streams".to_owned());
         };
@@ -95,8 +118,18 @@ impl Results {
             cpu: cpu.map(|key| number(object, key).unwrap_or(0.0)),
             counts_retransmits: retransmits.filter(|&it| it >= 0).map(|it| it > 0),
             congestion: json::text(object, "congestion_used", LETTERS),
+            output,
             streams: streams.iter().map(Stream::of).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+/// A document where there is one, as in the original, else lines.
+fn output(object: &mut Map<String, Value>) -> Option<Printed> {
+    match (object.remove(OUTPUT_JSON), object.remove(OUTPUT_TEXT)) {
+        (Some(json @ Value::Object(_)), _) => Some(Printed::Json(json)),
+        (_, Some(Value::String(text))) => Some(Printed::Text(text)),
+        _ => None,
     }
 }
 
@@ -175,6 +208,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_prints_is_said_in_either_form_and_left_out_where_there_is_no_room() {
+        let json = Printed::of_json("{\"end\":{}}").expect("it is JSON");
+        for output in [Printed::Text("lines\n".to_owned()), json] {
+            let results = Results { output: Some(output), ..Results::default() };
+            assert_eq!(Results::read(&results.write()), Ok(results));
+        }
+        // What is neither an object nor text says nothing.
+        let said = br#"{"server_output_json":[1],"server_output_text":2,"streams":[]}"#;
+        assert_eq!(Results::read(said).expect("valid").output, None);
+        let output = Some(Printed::Text("a".repeat(RESULTS_MOST)));
+        let written = Results { output, ..Results::default() }.write();
+        assert_eq!(Results::read(&written), Ok(Results::default()));
+    }
+
+    #[test]
     fn what_cannot_be_results_is_told() {
         for (said, told) in [
             ("{}", "nothing of streams"),
@@ -202,7 +250,7 @@ mod tests {
                 omitted_errors: is_pair.then_some(1), packets: bytes / 2, omitted_packets: is_pair.then_some(2),
                 end_time: is_pair.then_some(time),
             });
-            let results = Results { cpu, counts_retransmits: counts, congestion: None, streams: streams.collect() };
+            let results = Results { cpu, counts_retransmits: counts, congestion: None, output: None, streams: streams.collect() };
             prop_assert_eq!(Results::read(&results.write()), Ok(results));
         }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
+use pathscope_core::record::Remarks;
 use pathscope_flow::{Dialogue, Event, Input, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
@@ -153,6 +154,10 @@ impl<E: End> Dialogue for Session<E> {
 
     fn stamps_time_of_day(&self) -> bool {
         self.course.as_ref().is_none_or(|course| course.headers.is_of_day)
+    }
+
+    fn remarks(&self) -> Remarks {
+        self.course.as_ref().map(|course| course.remarks.clone()).unwrap_or_default()
     }
 
     fn unread_bytes(&self) -> usize {

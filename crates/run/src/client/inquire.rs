@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, Remarks};
 use pathscope_flow::Transport;
 use pathscope_os::{OsError, clock, random};
 use pathscope_peers::inquiry::{Inquiry, Verdict};
@@ -32,7 +32,12 @@ pub fn kind_of_server(
 ) -> Result<PeerKind, RunError> {
     let (mut asked, mut unasked): (Vec<String>, Vec<String>) = Default::default();
     for &kind in PeerKind::ALL {
-        let end = ClientEnd { host: Host::default(), wants_ends: false, entropy: random::bytes()? };
+        let end = ClientEnd {
+            host: Host::default(),
+            wants_ends: false,
+            remarks: Remarks::default(),
+            entropy: random::bytes()?,
+        };
         let Some(inquiry) = kind.visit(Asking(command, end)) else { continue };
         let Some(inquiry) = inquiry else {
             unasked.push(format!("--peer {kind}"));

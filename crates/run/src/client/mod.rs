@@ -263,7 +263,7 @@ impl Words {
         let ClientRun { document, tests, journal, .. } = run;
         let (hosts, targets) = each_once(hosts, targets);
         let company = Company::new(hosts, targets);
-        let tests = tests.list;
+        let tests = (tests.list, tests.remarks);
         Several { company, document, began, stop, peer, connect_within, tests, journal }.run(sink)
     }
 

@@ -154,6 +154,7 @@ impl ClientRun<'_> {
         let end = peer::ClientEnd {
             host: self.document.hosts.client.clone(),
             wants_ends: journal.is_kept(),
+            remarks: self.tests.remarks.clone(),
             entropy: random::bytes()?,
         };
         let dialogue = P::client(end, clock::now());

@@ -11,7 +11,7 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::presentation::Row;
-use pathscope_core::record::Caveat;
+use pathscope_core::record::{Caveat, Remarks};
 use pathscope_modes::document::servers;
 use pathscope_modes::document::{Document, Interval, Outcome};
 use pathscope_modes::follow_up::Tests;
@@ -38,7 +38,8 @@ pub(super) struct Several<'run> {
     pub stop: &'run Stop,
     pub peer: PeerKind,
     pub connect_within: Duration,
-    pub tests: Vec<(String, Test)>,
+    /// With what each server is told beside.
+    pub tests: (Vec<(String, Test)>, Remarks),
     pub journal: Journal,
 }
 
@@ -119,7 +120,7 @@ impl Several<'_> {
             sink: &mut sink,
             peer: self.peer,
             connect_within: self.connect_within,
-            tests: Tests::from(self.tests.clone()),
+            tests: Tests { remarks: self.tests.1.clone(), ..Tests::from(self.tests.0.clone()) },
             journal: self.journal.clone(),
             samples: None,
             targets: vec![self.company.targets_of(name)],

@@ -6,19 +6,21 @@
 mod called;
 mod ends;
 mod runs;
+mod scribed;
 mod sink;
 mod views;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
     Connection, Ended, Entry, KernelView, PathChange, Status, Step, Stream, StreamStatus,
 };
-use pathscope_core::record::{Caveat, FlowError, FlowFacts};
+use pathscope_core::record::{Caveat, FlowError, FlowFacts, Remarks};
 use pathscope_flow::{FlowDatagrams, Group, Totals};
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
@@ -32,6 +34,7 @@ use crate::records::names::FlowNames;
 use crate::records::newcomers::both;
 
 use self::runs::Runs;
+use self::scribed::Scribed;
 pub use self::sink::{Journal, Sink, Wants};
 pub(crate) use self::views::{ASKED, Beginner};
 
@@ -67,6 +70,10 @@ pub(crate) struct SessionJournal {
     block_bytes: u64,
     /// Tells that it is over.
     runs: Option<Runs>,
+    /// What its client says of it beside.
+    remarks: Remarks,
+    /// Who hears of it beside, for its client.
+    scribed: Option<Arc<Scribed>>,
     /// The last row of status, which waits for the other end as its connections do.
     last: Option<(Tick, StreamStatus)>,
 }

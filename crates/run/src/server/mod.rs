@@ -35,6 +35,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
+use pathscope_core::journal::Scribes;
 use pathscope_core::network::Network;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
@@ -112,6 +113,15 @@ pub struct Settings {
     pub allow: Vec<Network>,
     /// Which kinds of clients are served that have a listener of their own or cannot say what they run, each kind once.
     pub stated: Vec<Stated>,
+    /// Who makes what clients of a kind are told that this program prints, where they ask for that; of a kind that has none, nothing is.
+    pub scribes: Vec<(PeerKind, Scribes)>,
+}
+
+impl Settings {
+    /// Who makes what clients of this kind are told that this program prints.
+    fn scribes_of(&self, kind: &str) -> Option<&Scribes> {
+        self.scribes.iter().find(|(of, _)| of.name() == kind).map(|(_, scribes)| scribes)
+    }
 }
 
 /// How clients of a kind are served.

@@ -89,6 +89,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         if limits.withheld.spinning {
             driver.spinning = 0;
         }
+        driver.scribes = admission.sessions.settings.scribes_of(P::NAME).cloned();
         let hearing = stop.tell(&driver.inbox);
         let name = driver.dialogue.session();
         name.iter().for_each(|&name| admission.sessions.live(name, driver.inbox.clone()));

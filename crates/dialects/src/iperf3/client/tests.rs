@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use pathscope_core::error::Failure;
 use pathscope_core::journal::ConnectionProgress;
-use pathscope_core::record::TcpFacts;
+use pathscope_core::record::{Printed, TcpFacts};
 use pathscope_modes::document::Document;
 
 use super::super::asked::Asked;
@@ -269,4 +269,38 @@ fn events_are_lines_and_a_failure_is_one_error() {
     assert_eq!(parts(&member(&text, "end")), []);
     assert_eq!(text.matches("\"error\"").count(), 1);
     assert_eq!(printed("-c h4", &[], None, why), "");
+}
+
+#[test]
+fn what_the_server_prints_is_shown_below_the_summary_and_is_a_member_for_programs() {
+    let mut document = document([25_034_752; 2]);
+    let text_of = |line: &str, document: &Document| {
+        printed(
+            &format!("-c h4 -P 2 --get-server-output {line}"),
+            &two_streams(),
+            Some(document),
+            None,
+        )
+    };
+    // Of a server that has said nothing, nothing.
+    let text = text_of("", &document);
+    assert!(!text.contains("Server output"), "{text}");
+    let said = |document: &mut Document, printed: Printed| {
+        let server = document.measurements[0].server.as_mut().expect("its report");
+        server.output = Some(printed);
+    };
+    said(&mut document, Printed::Text("Accepted \u{1b}[2J\nrows\n".to_owned()));
+    let text = text_of("", &document);
+    let end = "\n\nServer output:\nAccepted \u{fffd}[2J\nrows\n\n\niperf Done.\n";
+    assert!(text.ends_with(end), "{text}");
+    let text = text_of("-J", &document);
+    assert_eq!(member(&text, "server_output_text"), "\"Accepted \\u001b[2J\\nrows\\n\"");
+    said(&mut document, Printed::of_json("{\"end\": {\"a\": [1, 2.5]}}").expect("it is JSON"));
+    let text = text_of("", &document);
+    assert!(text.contains("\nServer JSON output:\n{\n  \"end\": {\n"), "{text}");
+    let text = text_of("-J", &document);
+    assert!(text.contains("\"server_output_json\":\t{\"end\":{\"a\":[1,2.5]}},\n"), "{text}");
+    let text = text_of("--json-stream", &document);
+    let event = "{\"event\":\"server_output_json\",\"data\":{\"end\":{\"a\":[1,2.5]}}}\n{\"event\":\"end\",";
+    assert!(text.contains(event), "{text}");
 }

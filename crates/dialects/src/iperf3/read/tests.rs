@@ -38,7 +38,8 @@ fn defaults_are_those_of_the_original() {
 fn every_value_is_read() {
     let all = client(
         "-c h4%eth0 -p 5300 -f M -i 0.5 -A 1,2 -B 10.0.0.1 -4 -V --json-stream --json-stream-full-output --timestamps=%s \
-         -b 10M/5 -n 1.5M -l 8K -P 3 --bidir -w 1M -C cubic -M 1400 -N -S 0x10 --cport 4000 -T a --extra-data b",
+         -b 10M/5 -n 1.5M -l 8K -P 3 --bidir -w 1M -C cubic -M 1400 -N -S 0x10 --cport 4000 -T a --extra-data b \
+         -L 0xfffff --snd-timeout 250 --get-server-output",
     );
     assert_eq!((all.host.as_str(), all.common.device.as_deref()), ("h4", Some("eth0")));
     assert_eq!((all.common.port, all.common.interval_ns), (5_300, 500_000_000));
@@ -49,6 +50,10 @@ fn every_value_is_read() {
     assert_eq!((all.streams, all.way, all.window_bytes), (3, Way::Both, Some(1 << 20)));
     assert_eq!((all.mss, all.tos, all.client_port), (Some(1_400), 16, Some(4_000)));
     assert!(all.is_no_delay && all.common.is_verbose && all.common.notes.is_empty());
+    assert_eq!((all.title.as_deref(), all.extra_data.as_deref()), (Some("a"), Some("b")));
+    assert_eq!((all.flow_label, all.send_timeout_ms), (Some(0xf_ffff), Some(250)));
+    assert!(all.wants_server_output && !client("-c h4").wants_server_output);
+    assert_eq!(client("-c h4 --snd-timeout 0").send_timeout_ms, None);
     assert_eq!(client("-c h4 --dscp ef").tos, 184);
     assert_eq!(client("-c h4 -k 10").extent, Extent::Blocks(10));
     // No bytes and no blocks are as if they were not said.
@@ -86,6 +91,7 @@ fn what_has_no_effect_is_named_once() {
         ("-c h4 -Z", "-Z/--zerocopy has no effect here: "),
         ("-c h4 stray", "'stray' is no option"),
         ("-c h4 -u -N", "-N/--no-delay has no effect with -u"),
+        ("-c h4 -u --snd-timeout 9", "--snd-timeout has no effect with -u"),
         ("-c h4 --dont-fragment", "no effect without -u"),
         ("-c h4 --fq-rate 1G", "--fq-rate: held by this program's own clock"),
     ] {
@@ -158,6 +164,9 @@ fn what_cannot_be_is_refused_by_name() {
         ("-s -1 --idle-timeout 0", "--idle-timeout: 0 is out of range: 1 to 86400"),
         ("-s --bind-dev eth0", "--bind-dev: a server listens on addresses"),
         ("-c h4 -m", "Multipath TCP is not offered"),
+        ("-c h4 -L 0", "-L/--flowlabel: '0' is no number from 1 to 0xfffff"),
+        ("-c h4 -L 0x100000", "'0x100000' is no number from 1 to 0xfffff"),
+        ("-c h4 --snd-timeout x", "--snd-timeout: 'x' is no number"),
     ] {
         let error = asked(line).expect_err(line);
         assert!(error.contains(said), "{line}: {error}");

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::journal::DatagramProgress;
-use pathscope_core::record::{Host, WorkerUsage};
+use pathscope_core::journal::{DatagramProgress, LoadFacts};
+use pathscope_core::record::{Host, Printed, Remarks, SocketFacts, WorkerUsage};
 
 use super::super::asked::Asked;
-use super::super::read;
 use super::super::streams::tests::{connection, progress};
+use super::super::{read, rows};
 use super::*;
 
 const PUSH: LoadFacts = LoadFacts {
@@ -30,7 +30,7 @@ const PUSH: LoadFacts = LoadFacts {
 /// What is told of a test of one client.
 fn began(session: &str, load: LoadFacts) -> Entry {
     let session = session.to_owned();
-    Entry::TestBegan(Box::new(TestBegan { at_ns: 0, load, session }))
+    Entry::TestBegan(Box::new(TestBegan { load, session, ..TestBegan::default() }))
 }
 
 fn opened(session: &str) -> Entry {
@@ -282,4 +282,60 @@ fn of_datagrams_what_never_came_is_told_and_where_none_came_that_is_all() {
     let names = ["start", "interval", "end"].map(|it| format!("{{\"event\":\"{it}\","));
     assert!(events.lines().zip(&names).all(|(line, name)| line.starts_with(name)), "{events}");
     assert_eq!(events.lines().count(), 3);
+}
+
+/// What a client is told of its test that asks for it.
+fn told(line: &str, entries: &[Entry]) -> Printed {
+    let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    let Ok(Asked::Server(server)) = read::read(&words) else { panic!("{line} is a server's") };
+    let (host, end) = (Host::default(), End::Server { addresses: &[] });
+    let beginning = Beginning { wall_unix_ns: 0, local_offset_s: 0, host: &host, end };
+    let mut scribe = scribes(&server)(&beginning);
+    entries.iter().for_each(|entry| scribe.hear(entry));
+    scribe.printed().expect("it has heard of a test")
+}
+
+#[test]
+fn a_client_that_asks_is_told_the_lines_of_its_test_and_no_other_of_the_server() {
+    let who = "10.0.0.1:41";
+    let entries = [began(who, PUSH), opened(who), moved(who, 1_310_720, None), over(who, None)];
+    assert_eq!(told("-s", &entries), Printed::Text(block(1, "1.25", "10.5")));
+    // Of a server for programs it is the document, whatever the title of the test is.
+    let remarks = Remarks {
+        title: Some("a title".to_owned()),
+        extra_data: Some("{}".to_owned()),
+        wants_output: true,
+    };
+    let began = TestBegan { load: PUSH, remarks, session: who.to_owned(), ..TestBegan::default() };
+    let began = Entry::TestBegan(Box::new(began));
+    for line in ["-s -J", "-s --json-stream"] {
+        let told = told(line, &[&[began.clone()][..], &entries[1..]].concat());
+        let Printed::Json(json) = &told else { panic!("{told:?}") };
+        assert_eq!((&json["title"], &json["extra_data"]), (&"a title".into(), &"{}".into()));
+        assert_eq!(json["end"]["sum_received"]["bytes"], 1_310_720, "{json}");
+        assert_eq!(json["intervals"].as_array().map(Vec::len), Some(1), "{json}");
+    }
+}
+
+#[test]
+fn what_a_client_is_told_has_so_many_rows_and_says_how_many_intervals_it_lacks() {
+    let who = "10.0.0.1:41";
+    let load = LoadFacts { duration_ns: None, ..PUSH };
+    let row = |second: u64| {
+        let mut progress = progress(0, [second * 1_000, (second + 1) * 1_000], 1_000, None);
+        progress.session = who.to_owned();
+        Entry::Progress(Box::new(progress))
+    };
+    let rows = (0..1_003).map(row);
+    let begin = [began(who, load), opened(who)];
+    let entries: Vec<Entry> = begin.into_iter().chain(rows).chain([over(who, None)]).collect();
+    let Printed::Text(text) = told("-s", &entries) else { panic!("lines") };
+    assert_eq!(text.matches("1000 Bytes").count(), 1_000);
+    assert!(text.contains("(intervals that are left out here: 3)\n"), "{text}");
+    assert!(text.contains("0.00-1003.00 sec"), "{text}");
+    let Printed::Json(json) = told("-s -J", &entries) else { panic!("a document") };
+    assert_eq!(json["intervals"].as_array().map(Vec::len), Some(1_000));
+    assert_eq!(json["pathscope"]["intervals_left_out"], 3, "{json}");
+    assert_eq!(json["end"]["sum_received"]["bytes"], 1_003_000, "{json}");
+    assert!(json.to_string().len() < 500_000, "{}", json.to_string().len());
 }

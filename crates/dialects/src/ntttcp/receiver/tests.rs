@@ -184,7 +184,12 @@ fn of_flows_of_datagrams_all_together_are_a_row_and_of_their_loss_nothing_is_sai
     let [one, _] = SESSIONS;
     let load = LoadFacts { is_udp: true, is_up: true, connections: 2, ..LoadFacts::default() };
     let session = one.to_owned();
-    let began = |load| TestBegan { at_ns: 10 * SECOND_NS, load, session: session.clone() };
+    let began = |load| TestBegan {
+        at_ns: 10 * SECOND_NS,
+        load,
+        session: session.clone(),
+        ..TestBegan::default()
+    };
     let moved = |flow, end_s, received_bytes| {
         Entry::Progress(Box::new(ConnectionProgress {
             start_ns: (end_s - 1) * SECOND_NS,

@@ -8,7 +8,7 @@ mod transcripts;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::Period;
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, Remarks};
 use pathscope_flow::{Dialogue, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, Pattern};
@@ -41,7 +41,13 @@ fn load(pattern: Pattern, connections: u32) -> Test {
 }
 
 fn client() -> Client {
-    Client::new(cookie_of(&[7; 32]), Token([3; 16]), "pathscope".to_owned(), NOW)
+    client_saying(Remarks::default())
+}
+
+/// One that says this of each test beside.
+fn client_saying(remarks: Remarks) -> Client {
+    let said = ("pathscope".to_owned(), remarks);
+    Client::new(cookie_of(&[7; 32]), Token([3; 16]), said, NOW)
 }
 
 fn settings(limits: Limits) -> ServerSettings {

@@ -2,7 +2,7 @@
 //! states can come.
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::record::FlowFacts;
+use pathscope_core::record::{FlowFacts, Printed};
 use pathscope_flow::{Event, GroupId, Input};
 use pathscope_modes::load::GoodputReport;
 
@@ -15,6 +15,11 @@ struct Seen {
     words: Vec<&'static str>,
     report: Option<Box<EndReport>>,
     ended: Option<Result<(), PeerError>>,
+}
+
+/// What the server prints.
+fn printed() -> Printed {
+    Printed::Text("lines\n".to_owned())
 }
 
 /// What an end says of so many flows, on each of which 1,000 bytes went one way.
@@ -32,9 +37,11 @@ fn report(test: &Test, role: Role) -> Box<EndReport> {
     let flows = test.groups()[0].flows;
     let goodput =
         GoodputReport { flows: (0..flows).map(facts).collect(), ..GoodputReport::default() };
+    let output = (role == Role::Server).then(printed);
     Box::new(EndReport {
         goodput: Some(goodput),
         elapsed_ns: 10 * SECOND_NS,
+        output,
         ..EndReport::default()
     })
 }
@@ -98,7 +105,12 @@ fn both_ends_come_to_their_end_whichever_way_data_go_and_however_words_are_cut()
     ] {
         for cut in [1, 2, 7, 4_096] {
             let test = load(pattern, connections);
-            let (mut client, mut server) = (client(), server(Limits::NONE));
+            let remarks = Remarks {
+                title: Some("a title".to_owned()),
+                extra_data: (cut == 1).then(|| "more".to_owned()),
+                wants_output: cut == 2,
+            };
+            let (mut client, mut server) = (client_saying(remarks.clone()), server(Limits::NONE));
             let (mut here, mut there) = (Seen::default(), Seen::default());
             client.propose(test.clone(), NOW);
             let mut now = NOW;
@@ -117,6 +129,7 @@ fn both_ends_come_to_their_end_whichever_way_data_go_and_however_words_are_cut()
                     break;
                 }
                 // Nothing is on the way: the time of the test passes.
+                assert_eq!(server.remarks(), remarks);
                 assert_eq!(
                     (here.words.as_slice(), there.words.as_slice()),
                     (&["start"][..], &["start"][..])
@@ -129,6 +142,9 @@ fn both_ends_come_to_their_end_whichever_way_data_go_and_however_words_are_cut()
                     client.input(Input::Deadline, now);
                 }
             }
+            // Who does not ask is not told.
+            let output = here.report.as_ref().and_then(|report| report.output.clone());
+            assert_eq!(output, remarks.wants_output.then(printed));
             client.finish(now);
             client.input(Input::ControlClosed, now);
             carry_out(&mut client, Role::Client, &test, &mut here, now);

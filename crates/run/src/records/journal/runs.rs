@@ -86,7 +86,8 @@ impl SessionJournal {
         let Some(load) = load.filter(|_| wants.progress || wants.status) else { return };
         self.block_bytes = load.block_bytes;
         self.write(at, |at_ns, session| {
-            Entry::TestBegan(Box::new(TestBegan { at_ns, load, session }))
+            let remarks = self.remarks.clone();
+            Entry::TestBegan(Box::new(TestBegan { at_ns, load, remarks, session }))
         });
         let over = TestOver { session: self.session.clone(), ..TestOver::default() };
         let interrupts = wants.interrupts.then(interrupts::Reading::now);
@@ -106,6 +107,11 @@ impl Runs {
             before.map(|before| interrupts::Reading::now().since(&before)).unwrap_or_default();
         let over = std::mem::take(&mut self.over);
         self.over = TestOver { sent_there, workers, sockets, elapsed_ns, host, interrupts, ..over };
+    }
+
+    /// What is told once it is over, as far as it is known.
+    pub fn over(&self) -> TestOver {
+        self.over.clone()
     }
 
     /// Its session has failed.

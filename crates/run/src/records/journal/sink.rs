@@ -39,7 +39,7 @@ pub trait Sink: Send + Sync {
 /// Where entries go, if anywhere. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Journal {
-    open: Option<(Arc<dyn Sink>, Tick)>,
+    pub(super) open: Option<(Arc<dyn Sink>, Tick)>,
 }
 
 impl fmt::Debug for Journal {

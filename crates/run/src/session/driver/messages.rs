@@ -211,7 +211,9 @@ impl<D: Talk> Driver<D> {
             }
             self.journal.reported(&report);
             self.journal.step(|| "every flow is over; this end reports");
-            self.dialogue.input(Input::Over(report.clone()), clock::now());
+            let mut said = report.clone();
+            said.output = self.journal.printed();
+            self.dialogue.input(Input::Over(said), clock::now());
             end.report(self.role, report);
         }
     }

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::journal::Scribes;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
 use pathscope_modes::conventions::{Conventions, StreamEnd};
@@ -86,8 +87,7 @@ const UNDELIVERED_AWAITED: Duration = Duration::from_secs(1);
 /// What a message of this length becomes when it is read is little beside the rest of a session.
 const SHORT_MESSAGE_BYTES: usize = 16 << 10;
 
-/// One longer message at a time is read by a server's sessions: a report of a megabyte may become twenty for a
-/// moment.
+/// One longer message at a time is read by a server's sessions: a report of a megabyte may become twenty for a moment.
 static READING: Mutex<()> = Mutex::new(());
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
@@ -203,6 +203,8 @@ pub(crate) struct Driver<D> {
     journal: SessionJournal,
     /// Where what each test measures is written one by one.
     pub samples: Option<SampleFile>,
+    /// Server: who makes what its client is told that this program prints.
+    pub scribes: Option<Scribes>,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
     /// Server: what was chosen for a test whose flows may not come yet.
@@ -306,6 +308,7 @@ impl<D: Talk> Driver<D> {
             test: None,
             journal: SessionJournal::new(journal.clone(), named.unwrap_or_default()),
             samples: None,
+            scribes: None,
             there: Vec::new(),
             waiting: None,
             is_opening: false,
@@ -554,6 +557,7 @@ impl<D: Talk> Driver<D> {
         let tells = [self.hears_of_ends, self.dialogue.peer_tells_failures()];
         let names = FlowNames::of::<D>(begun_as(&sockets));
         self.journal.expect(names, (self.role, tells), &plan);
+        self.journal.remarked(self.dialogue.remarks(), self.scribes.as_ref());
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;
