@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_engines::{Preface, Unheard};
+use pathscope_os::errno::is_no_room;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_peers::attach::{ClaimSeat, Seat};
 
 use super::{Claimed, SeatRequest};
+use crate::error::RunError;
 use crate::messages::attendance::Arrival;
 use crate::messages::handing::Handing;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
@@ -70,6 +72,8 @@ pub(super) fn take_seat(
 ) -> Option<OnItsWay> {
     let Claimed { inbox, settings, attended, way_in, handing } = claimed;
     let (Seat { group, flow, .. }, socket) = (claim.seat(), Socket::from(stream));
+    // Without it there is no test.
+    let is_awaited = attended.is_none();
     let arrival = Arrival { attended, ..Arrival::default() };
     // As it was accepted it is set so as is usual.
     let is_usual = settings == sockets::Settings::default();
@@ -88,13 +92,18 @@ pub(super) fn take_seat(
     let mut stream = socket.into_tcp_stream();
     let mut said = vec![0; unread];
     // It was seen to be there.
-    if stream
+    let answered = stream
         .read_exact(&mut said)
         .and_then(|()| stream.write_all(&reply))
-        .and_then(|()| stream.set_nonblocking(false))
-        .is_err()
-    {
-        return None;
+        .and_then(|()| stream.set_nonblocking(false));
+    if let Err(error) = answered {
+        let errno = error.raw_os_error().filter(|&errno| is_awaited && is_no_room(errno));
+        // One that is gone is made again by its client, or counted as failed.
+        errno?;
+        let why = format!("the server could not answer its connection: {error}");
+        let error = RunError::Attach { flow: flow.0, why, errno };
+        inbox.post(SessionMessage::AttachFailed(error));
+        // It is kept until its client has heard that: where it were closed, it would be made again, and be told that its seat is taken.
     }
     let Err((socket, arrival)) = way_in.admit(flow, stream.into(), arrival) else {
         return None;
