@@ -1,4 +1,8 @@
-//! More connections than a process may have open, and more than an address has ports, between two processes of one machine.
+//! More connections than a process may have open, and more than an address has ports, between two processes of one machine; each has its
+//! row in a file at both ends.
+
+use std::fs;
+use std::path::Path;
 
 use super::{BINARY, PORT, Stand, only};
 use crate::common::Ran;
@@ -17,12 +21,22 @@ fn limited(words: &str) -> String {
     format!("ulimit -n {DESCRIPTORS} && exec {BINARY} {words}")
 }
 
+/// Of a file of connections: its rows, and how many of them are of one that ended well.
+fn rows(file: &Path) -> (u64, u64) {
+    let text = fs::read_to_string(file).expect("UTF-8");
+    let rows = || text.lines().skip(1);
+    (rows().count() as u64, rows().filter(|row| row.contains(",Succeeded,")).count() as u64)
+}
+
 #[test]
 fn more_connections_than_descriptors_and_ports_are_all_held_and_each_carries_its_requests() {
     let Some(stand) = Stand::up(NODES) else { return };
     stand.start("a", &["sh", "-c", RANGE]).finish().exits(0);
     let limits = "--limit-descriptors 0 --limit-descriptors-per-address 0 --limit-memory 0";
-    let server = limited(&format!("server --listen 127.0.0.1 {limits}"));
+    let files = ["client.csv", "server.csv"].map(|name| stand.folder.path().join(name));
+    let [at_client, at_server] =
+        files.each_ref().map(|file| format!("--connection-file {}", file.display()));
+    let server = limited(&format!("server --listen 127.0.0.1 {limits} {at_server}"));
     let mut server = stand.start("a", &["sh", "-c", &server]);
     server.await_stderr("listening on");
     let run = |words: &str| -> Ran {
@@ -30,7 +44,7 @@ fn more_connections_than_descriptors_and_ports_are_all_held_and_each_carries_its
         stand.start("a", &["sh", "-c", &words]).finish()
     };
     let requests = "--pattern pushpull --push-bytes 64 --pull-bytes 64 --transfer 1280";
-    let ran = run(&format!("--connections {CONNECTIONS} {requests}"));
+    let ran = run(&format!("--connections {CONNECTIONS} {requests} {at_client}"));
     if ran.said().contains("a table of descriptors of its own") {
         return println!("skipped, because this system gives no thread a table: {}", ran.said());
     }
@@ -61,4 +75,9 @@ fn more_connections_than_descriptors_and_ports_are_all_held_and_each_carries_its
     // With one address there are not as many ports, which is said before any is opened.
     let words = format!("--connections {CONNECTIONS} --bind 127.0.0.1 {requests}");
     run(&words).exits(4).complains(&["there are 8,000", "--bind 7 addresses", "at most 8,000"]);
+
+    // Nothing waits any more once both ends are over.
+    server.signal("TERM");
+    server.finish().exits(0);
+    assert_eq!(files.each_ref().map(|file| rows(file)), [(CONNECTIONS, CONNECTIONS); 2]);
 }
