@@ -82,7 +82,7 @@ const LISTED: [(&str, &str); 31] = [
     ("crates/run/src/server/sessions.rs", "the listening thread and sessions', once a seat"),
     ("crates/run/src/server/sessions/seat_word.rs", "the listening thread, once a connection"),
     ("crates/run/src/server/totals.rs", "sessions' threads, once an interval"),
-    ("crates/run/src/session/driver/mod.rs", "sessions' threads, once a long message"),
+    ("crates/run/src/session/driver/listening.rs", "sessions' threads, once a long message"),
     ("crates/run/src/stop.rs", "sessions' threads, as they begin and end; and who ends the run"),
     ("crates/run/src/threads.rs", "takes all of those of this room, for whoever shares them"),
     ("crates/run/src/threads/taken.rs", "counts those in tests, and is in no program"),

@@ -9,9 +9,6 @@ use pathscope_core::Tick;
 
 use super::sessions::{Attached, OnItsWay, SeatRequest, Sessions};
 
-/// At once, of all tests; of a server with few files, fewer.
-pub(super) const MOST: u64 = 64;
-
 /// Those that they follow are gone by then, or do not go.
 const PATIENCE: Duration = Duration::from_secs(1);
 

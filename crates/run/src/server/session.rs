@@ -347,8 +347,7 @@ impl End for ServerEnd<'_> {
     }
 
     fn leaves_out(&mut self) {
-        let line = "a UDP flow of its began when those of its test had been counted: what comes on it is not counted";
-        self.tell_trouble(line.to_owned());
+        self.tell_left_out();
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
@@ -372,8 +371,7 @@ impl End for ServerEnd<'_> {
     fn report(&mut self, whose: Role, report: Box<EndReport>) {
         self.account.report(whose, &report);
         if whose == Role::Server {
-            self.tell_drops(&report);
-            self.tell_failed_workers(&report);
+            self.tell_losses(&report);
         }
         if whose == Role::Client {
             self.forget();

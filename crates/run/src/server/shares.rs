@@ -3,7 +3,6 @@
 
 use pathscope_peers::limits::Limits;
 
-use super::followers;
 use crate::workers::placement::{FURTHER_WORKERS_PER_CPU, files_of_tests};
 
 /// Of all files, the tenths for connections that have not said yet what they are for: what they and tests leave stays free whatever
@@ -17,6 +16,9 @@ const LEAST_WAITING: u64 = 16;
 /// Clients that are refused at a time, and have not closed their connections: so many, or a quarter of those that wait.
 const REFUSED_MOST: u64 = 64;
 
+/// Connections of tests whose connections follow one another, at a time, that nobody has taken yet: so many, or a quarter of those that wait.
+const FOLLOWERS_MOST: u64 = 64;
+
 /// How many connections may wait at a server that may open so many files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Waiting {
@@ -28,7 +30,7 @@ pub(super) struct Waiting {
 impl Waiting {
     pub fn of(files: u64) -> Self {
         let all = (files / 10 * TENTHS_OF_GUESTS).max(LEAST_WAITING);
-        let [refused, followers] = [REFUSED_MOST, followers::MOST].map(|most| most.min(all / 4));
+        let [refused, followers] = [REFUSED_MOST, FOLLOWERS_MOST].map(|most| most.min(all / 4));
         Self {
             guests: (all - refused - followers) as usize,
             refused: refused as usize,

@@ -10,14 +10,26 @@ use crate::findings::RunCaveat;
 
 impl ServerEnd<'_> {
     /// Something went wrong, or came and is in no count.
-    pub(super) fn tell_trouble(&self, line: String) {
+    fn tell_trouble(&self, line: String) {
         self.log.on_stranger(self.admission.from, &line);
         let journal = &self.admission.sessions.settings.journal;
         journal.trouble(Some(self.admission.from.to_string()), line);
     }
 
+    /// A flow came too late to be of its test.
+    pub(super) fn tell_left_out(&self) {
+        let line = "a UDP flow of its began when those of its test had been counted: what comes on it is not counted";
+        self.tell_trouble(line.to_owned());
+    }
+
+    /// What this end lost of a test.
+    pub(super) fn tell_losses(&self, report: &EndReport) {
+        self.tell_drops(report);
+        self.tell_failed_workers(report);
+    }
+
     /// What this end dropped of datagrams without numbers nobody else can miss.
-    pub(super) fn tell_drops(&self, report: &EndReport) {
+    fn tell_drops(&self, report: &EndReport) {
         let unnumbered = report.datagrams.as_ref().filter(|report| report.is_unnumbered);
         let drops = unnumbered.and_then(|report| report.socket_drops).unwrap_or(0);
         if drops > 0 {
@@ -29,7 +41,7 @@ impl ServerEnd<'_> {
     }
 
     /// Why workers could not go on: the flows of each have failed of it here.
-    pub(super) fn tell_failed_workers(&self, report: &EndReport) {
+    fn tell_failed_workers(&self, report: &EndReport) {
         let name = RunCaveat::WorkerFailed.name();
         for caveat in report.caveats.iter().filter(|caveat| caveat.name == name) {
             self.tell_trouble(format!("a thread of its test could not go on: {}", caveat.text));

@@ -12,6 +12,7 @@ mod begin;
 mod carrier;
 mod control;
 mod joined;
+mod listening;
 mod messages;
 mod participants;
 mod salvage;
@@ -22,7 +23,7 @@ mod times;
 mod watch;
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -39,7 +40,7 @@ use pathscope_peers::dialogue::STOP_TAKES;
 
 use self::began::Came;
 pub(crate) use self::carrier::Carrier;
-use self::control::{Control, Heard, INCOMING_BYTES};
+use self::control::{Control, Heard};
 use self::joined::Early;
 use self::participants::Participants;
 use self::salvage::Salvage;
@@ -52,7 +53,6 @@ use crate::records::journal::{Journal, SessionJournal};
 use crate::records::names::FlowNames;
 use crate::records::samples::SampleFile;
 use crate::session::running::{Leftover, RunningTest, begun_as};
-use crate::threads::lock;
 use crate::workers::placement::Means;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
@@ -83,12 +83,6 @@ const UNDELIVERED_STOPPING: Duration = Duration::from_millis(300);
 
 /// And in all, once the other end has reported: it awaits this report.
 const UNDELIVERED_AWAITED: Duration = Duration::from_secs(1);
-
-/// What a message of this length becomes when it is read is little beside the rest of a session.
-const SHORT_MESSAGE_BYTES: usize = 16 << 10;
-
-/// One longer message at a time is read by a server's sessions: a report of a megabyte may become twenty for a moment.
-static READING: Mutex<()> = Mutex::new(());
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 1_024;
@@ -581,24 +575,5 @@ impl<D: Talk> Driver<D> {
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         self.stop_by(clock::now());
         self.trouble.get_or_insert(error);
-    }
-
-    /// Reads what the other end says. Whether it said anything.
-    fn listen(&mut self) -> bool {
-        let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
-        if is_long && self.role == Role::Server && self.reading.is_none() {
-            self.reading = Some(lock(&READING));
-        }
-        match self.control.hear(&mut [0; INCOMING_BYTES]) {
-            Heard::Bytes(bytes) => {
-                self.dialogue.input(Input::Received(bytes), clock::now());
-                true
-            }
-            Heard::Nothing => false,
-            Heard::Closed => {
-                self.dialogue.input(Input::ControlClosed, clock::now());
-                false
-            }
-        }
     }
 }
