@@ -13,11 +13,12 @@ use crate::mode::Mode;
 
 /// Below how many bytes writes share segments. Of longer ones what is left of the last segment is little, and it was 5 % slower to have the next
 /// one share it (push over one connection, 512 KiB). In a duplex a fourth was lost by it under bbr (8 connections, 64 KiB).
+/// Nagle's algorithm holds the end of a write back until all before it is acknowledged; that the next write takes it along gained by writes of
+/// 64 KiB, and lost a fifth by those of 128 KiB under bbr (docs/method/bench.md, "iperf3's wire").
 fn joined_below(plan: &GoodputPlan) -> usize {
     match plan.pattern {
-        // The kernel holds them back by itself.
-        _ if plan.sockets.nagle => 0,
         Pattern::Duplex => 16 << 10,
+        _ if plan.sockets.nagle => 128 << 10,
         _ => 256 << 10,
     }
 }

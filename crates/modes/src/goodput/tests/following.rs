@@ -42,7 +42,7 @@ fn the_last_write_of_a_transfer_and_of_a_turn_is_followed_by_none() {
 }
 
 #[test]
-fn long_writes_those_of_a_rate_and_those_that_are_held_back_anyway_leave_by_themselves() {
+fn long_writes_and_those_of_a_rate_leave_by_themselves() {
     let long =
         GoodputPlan { buffer_bytes: Bytes(256 << 10), ..plan(Pattern::Push, transfer(1 << 20)) };
     assert_eq!(writes(&long), [(256 << 10, false); 4]);
@@ -58,8 +58,16 @@ fn long_writes_those_of_a_rate_and_those_that_are_held_back_anyway_leave_by_them
         ..plan(Pattern::Push, transfer(10_000))
     };
     assert!(writes(&slow).iter().all(|&(_, more_follows)| !more_follows));
-    let mut held_back = GoodputPlan { rate_bps: None, ..slow };
-    assert!(writes(&held_back)[0].1);
-    held_back.sockets.nagle = true;
-    assert!(writes(&held_back).iter().all(|&(_, more_follows)| !more_follows));
+    // With Nagle's algorithm the end of a write would wait for an acknowledgement, where the next write takes it along.
+    for (nagle, buffer, joined) in [
+        (false, 1_000, true),
+        (true, 1_000, true),
+        (false, 128 << 10, true),
+        (true, 128 << 10, false),
+    ] {
+        let extent = transfer(3 * buffer);
+        let mut fast = GoodputPlan { buffer_bytes: Bytes(buffer), ..plan(Pattern::Push, extent) };
+        fast.sockets.nagle = nagle;
+        assert_eq!(writes(&fast)[0].1, joined, "{nagle} {buffer}");
+    }
 }
