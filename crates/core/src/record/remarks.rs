@@ -68,7 +68,8 @@ impl Printed {
     /// A document in one line; nothing of lines for people.
     pub fn json_line(&self) -> Option<String> {
         match self {
-            Self::Json(value) => Some(value.to_string()),
+            // It has other signs for orders to a terminal, but for the last of them, which stand in texts alone.
+            Self::Json(value) => Some(value.to_string().chars().fold(String::new(), written)),
             Self::Text(_) => None,
         }
     }
@@ -81,6 +82,15 @@ impl Printed {
             Self::Json(value) => format!("{value:#}").chars().map(harmless).collect(),
         }
     }
+}
+
+fn written(mut text: String, character: char) -> String {
+    if character.is_control() {
+        text.push_str(&format!("\\u{:04x}", u32::from(character)));
+    } else {
+        text.push(character);
+    }
+    text
 }
 
 fn harmless(character: char) -> char {
@@ -118,6 +128,6 @@ mod tests {
         let json = Printed::of_json("{\"a\":\"\\u001b\\u009b\"}").expect("it is JSON");
         assert_eq!(json.for_people(), "{\n  \"a\": \"\\u001b\u{fffd}\"\n}");
         assert_eq!(Printed::of_json("{"), None);
-        assert_eq!(json.json_line().as_deref(), Some("{\"a\":\"\\u001b\u{9b}\"}"));
+        assert_eq!(json.json_line().as_deref(), Some("{\"a\":\"\\u001b\\u009b\"}"));
     }
 }

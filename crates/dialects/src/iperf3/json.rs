@@ -168,7 +168,7 @@ fn string(value: &str, text: &mut String) {
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
-            control if u32::from(control) < 0x20 => {
+            control if control.is_control() => {
                 let _ = write!(text, "\\u{:04x}", u32::from(control));
             }
             other => text.push(other),

@@ -17,6 +17,8 @@ const RETRANSMITS_MOST: u64 = 1 << 48;
 /// What a server prints, in either form.
 const OUTPUT_TEXT: &str = "server_output_text";
 const OUTPUT_JSON: &str = "server_output_json";
+/// So many values within each other are kept as JSON: the original has six.
+const DEEPEST: usize = 32;
 /// Retransmits that nobody can count.
 const UNKNOWN: i64 = -1;
 
@@ -127,9 +129,21 @@ impl Results {
 /// A document where there is one, as in the original, else lines.
 fn output(object: &mut Map<String, Value>) -> Option<Printed> {
     match (object.remove(OUTPUT_JSON), object.remove(OUTPUT_TEXT)) {
-        (Some(json @ Value::Object(_)), _) => Some(Printed::Json(json)),
+        (Some(json @ Value::Object(_)), _) if is_flat(&json, DEEPEST) => Some(Printed::Json(json)),
+        // In a result of ours it would be deeper still than what readers of JSON take.
+        (Some(json @ Value::Object(_)), _) => Some(Printed::Text(json.to_string())),
         (_, Some(Value::String(text))) => Some(Printed::Text(text)),
         _ => None,
+    }
+}
+
+/// Whether a value has no more of others within each other than that.
+fn is_flat(value: &Value, deepest: usize) -> bool {
+    let Some(deeper) = deepest.checked_sub(1) else { return false };
+    match value {
+        Value::Array(values) => values.iter().all(|it| is_flat(it, deeper)),
+        Value::Object(members) => members.values().all(|it| is_flat(it, deeper)),
+        _ => true,
     }
 }
 
@@ -188,6 +202,18 @@ mod tests {
         let ids: Vec<_> = (0..5).map(id_of).collect();
         assert_eq!(ids, [1, 3, 4, 5, 6]);
         assert_eq!([0, 1, 2, 3, 4].map(place_of), [None, Some(0), None, Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn what_a_server_printed_is_no_deeper_than_readers_of_a_result_take() {
+        let said = |depth: usize| {
+            let nested = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+            let said = format!(r#"{{"streams":[],"server_output_json":{{"a":{nested}}}}}"#);
+            Results::read(said.as_bytes()).expect("valid").output
+        };
+        assert!(matches!(said(DEEPEST - 2), Some(Printed::Json(_))));
+        let deep = said(DEEPEST - 1);
+        assert!(matches!(&deep, Some(Printed::Text(text)) if text.starts_with("{\"a\":[[")));
     }
 
     #[test]

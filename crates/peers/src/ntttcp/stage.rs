@@ -69,6 +69,16 @@ impl Stage {
         )
     }
 
+    /// Whether this end makes ready for a test whose connections have been counted.
+    pub const fn is_begun(&self) -> bool {
+        matches!(self, Self::Preparing(_) | Self::Attaching { .. })
+    }
+
+    /// Whether no flow runs yet.
+    pub const fn is_before_run(&self) -> bool {
+        self.is_before_test() || self.is_begun() || matches!(self, Self::Calling(_))
+    }
+
     /// Whether nothing follows.
     pub const fn is_over(&self) -> bool {
         matches!(self, Self::Over)

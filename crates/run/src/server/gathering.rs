@@ -14,6 +14,9 @@ use crate::messages::inbox::{Inbox, SessionMessage};
 /// Of which kind of client, and of which one.
 pub(super) type Client = (PeerKind, Identity);
 
+/// Other addresses from which clients take part in sessions, at the most, while those are there. More than may take part in one are heard, and told so.
+const MOST_TAKING_PART: usize = 64;
+
 /// Sessions that await connections.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
@@ -71,8 +74,7 @@ impl Gathering {
     ) {
         // Who has gone before all had come is forgotten with the next that begins: no more stay than there were sessions.
         self.sessions.retain(|_, awaiting| awaiting.inbox.is_read());
-        let sessions = &self.sessions;
-        self.taking_part.retain(|_, leader| sessions.contains_key(leader));
+        self.forget_those_of_no_session();
         if connections > 0 {
             let awaiting = Awaiting {
                 inbox,
@@ -112,8 +114,14 @@ impl Gathering {
         stream: TcpStream,
         place: Box<dyn Any + Send>,
     ) -> Option<TcpStream> {
+        let is_another = client != leader && !self.taking_part.contains_key(&client);
+        if is_another && self.taking_part.len() >= MOST_TAKING_PART {
+            self.forget_those_of_no_session();
+        }
         let Some(awaiting) = self.sessions.get(&leader) else { return Some(stream) };
-        if awaiting.door.on_the_way() >= awaiting.at_once || !awaiting.door.enter() {
+        let is_full = is_another && self.taking_part.len() >= MOST_TAKING_PART;
+        let is_crowded = awaiting.door.on_the_way() >= awaiting.at_once;
+        if is_full || is_crowded || !awaiting.door.enter() {
             return Some(stream);
         }
         awaiting.inbox.post(SessionMessage::Participates { stream, place });
@@ -121,6 +129,13 @@ impl Gathering {
             self.taking_part.insert(client, leader);
         }
         None
+    }
+
+    /// Who took part in a session that is over takes part in none.
+    fn forget_those_of_no_session(&mut self) {
+        let sessions = &self.sessions;
+        let is_there = |leader: &Client| sessions.get(leader).is_some_and(|it| it.inbox.is_read());
+        self.taking_part.retain(|_, leader| is_there(leader));
     }
 
     /// By whom the session began that this client has.
@@ -308,6 +323,23 @@ mod tests {
         gathering.lead(second, (inbox, Door::default()), 9);
         assert_eq!(gathering.leader(PeerKind::OWN), Some(second));
         assert!(gathering.taking_part.is_empty(), "nobody takes part in what is over");
+    }
+
+    #[test]
+    fn no_more_addresses_are_known_to_take_part_than_may_whoever_calls() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut gathering = Gathering::default();
+        let (inbox, reader) = Inbox::new(Waker::new().expect("a waker"));
+        gathering.lead(client(0), (inbox, Door::default()), u64::MAX);
+        let mut participate = |letter| {
+            let address = listener.local_addr().expect("bound");
+            let stream = TcpStream::connect(address).expect("it listens");
+            gathering.participate((client(letter), client(0)), stream, Box::new(())).is_none()
+        };
+        let most = MOST_TAKING_PART as u8;
+        assert!((0..=most).all(&mut participate));
+        assert!(!participate(most + 1) && participate(most), "who is known may come again");
+        assert_eq!(reader.take_all().count(), MOST_TAKING_PART + 2);
     }
 
     /// Between this port of a client's and ours.

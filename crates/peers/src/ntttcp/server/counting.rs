@@ -32,13 +32,13 @@ impl NtttcpServer {
 
     /// All connections are there that a test has, or all flows.
     pub(super) fn counted(&mut self, now: Tick) {
-        if let Some(unkept) = self.unkept.take() {
-            return self.refuse(unkept);
-        }
         let is_of_connections = matches!(self.stage, Stage::Counting(_));
         let lost = self.senders.as_mut().filter(|_| is_of_connections);
         if lost.is_some_and(|senders| senders.take_lost()) {
             return self.outputs.push_back(Output::Recount);
+        }
+        if let Some(unkept) = self.unkept.take() {
+            return self.refuse(unkept);
         }
         if self.came == 0 {
             return self.await_datagrams(now);
@@ -59,8 +59,15 @@ impl NtttcpServer {
 
     /// Of those that had come so many are left.
     pub(super) fn recounted(&mut self, left: u32, now: Tick) {
+        if !matches!(self.stage, Stage::Assembling | Stage::Counting(_)) {
+            return;
+        }
+        if left < self.came {
+            // What had no room was beside those that are gone.
+            self.unkept = None;
+        }
+        self.came = left;
         if let Stage::Counting(_) = self.stage {
-            self.came = left;
             self.counted(now);
         }
     }

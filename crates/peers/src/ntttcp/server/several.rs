@@ -191,8 +191,11 @@ impl NtttcpServer {
             // There is no place, or the test has begun without it.
             (At::Gathering(_), START | LAST) => (END, At::Turned(until(WORDS))),
             (At::Gathering(_) | At::Waiting(_), END) => (FINISHED, At::Turned(until(WORDS))),
+            // It sends nothing, and its connections are of no test.
+            (At::TakesPart, END) if self.stage.is_before_run() => {
+                (FINISHED, At::Turned(until(WORDS)))
+            }
             (At::TakesPart, END) => (FINISHED, At::Ended),
-            (At::TakesPart | At::Ended, QUERY) => (BUSY, senders.all[place].at),
             // What changes nothing any more.
             (At::TakesPart | At::Ended | At::Turned(_), _) => return,
             _ => return self.let_go(place, now),
@@ -208,7 +211,7 @@ impl NtttcpServer {
         let said = Output::SendTo(sender.name, answer.to_be_bytes().to_vec());
         self.outputs.push_back(said);
         if let At::Turned(_) = at {
-            senders.has_lost |= before.may_have_connections();
+            self.lose(before);
             self.see_who_is_left(before, now);
         }
         if let At::Ended = at {
@@ -252,13 +255,28 @@ impl NtttcpServer {
         let cycle = self.cycle;
         let Some(senders) = &mut self.senders else { return };
         let Sender { at, .. } = senders.all.remove(place);
-        senders.has_lost |= at.may_have_connections();
-        if let (Stage::Running(run), At::TakesPart) = (&self.stage, at) {
-            senders.is_left_early |= run.is_early(cycle, now);
+        if let At::TakesPart = at {
+            senders.is_left_early |= match &self.stage {
+                Stage::Running(run) => run.is_early(cycle, now),
+                stage => stage.is_begun(),
+            };
         }
+        self.lose(at);
         self.see_who_is_left(at, now);
         if let At::TakesPart = at {
             self.one_has_ended(now);
+        }
+    }
+
+    /// Connections of one that was so far are none of the test. While others wait they are forgotten at once, as those of another test would be; and
+    /// when the last has come once more, since connections may close later than the one for words.
+    fn lose(&mut self, gone: At) {
+        let Some(senders) = self.senders.as_mut().filter(|_| gone.may_have_connections()) else {
+            return;
+        };
+        senders.has_lost = true;
+        if let Stage::Assembling = self.stage {
+            self.outputs.push_back(Output::Recount);
         }
     }
 

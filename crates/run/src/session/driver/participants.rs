@@ -81,18 +81,23 @@ impl<D: Talk> Driver<D> {
         self.dialogue.input(Input::ParticipantCame(name), clock::now());
     }
 
-    /// Reads what each of them says.
+    /// Reads what each of them says, but for those that do not take what they are told.
     pub(super) fn hear_participants(&mut self) {
         let Self { participants, dialogue, .. } = self;
-        participants.all.retain_mut(|it| match it.control.hear(&mut [0; INCOMING_BYTES]) {
-            Heard::Bytes(bytes) => {
-                dialogue.input(Input::ParticipantReceived(it.name, bytes), clock::now());
-                true
+        participants.all.retain_mut(|it| {
+            if it.control.is_held_back() {
+                return true;
             }
-            Heard::Nothing => true,
-            Heard::Closed => {
-                dialogue.input(Input::ParticipantClosed(it.name), clock::now());
-                false
+            match it.control.hear(&mut [0; INCOMING_BYTES]) {
+                Heard::Bytes(bytes) => {
+                    dialogue.input(Input::ParticipantReceived(it.name, bytes), clock::now());
+                    true
+                }
+                Heard::Nothing => true,
+                Heard::Closed => {
+                    dialogue.input(Input::ParticipantClosed(it.name), clock::now());
+                    false
+                }
             }
         });
     }

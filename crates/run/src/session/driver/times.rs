@@ -61,6 +61,7 @@ impl<D: Talk> Driver<D> {
         // processor for a while, or listens to nobody who is slow to listen.
         if is_late {
             self.listen();
+            self.hear_participants();
         }
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);

@@ -136,7 +136,7 @@ fn seven_wait_and_one_is_the_last_and_each_other_is_told_that_it_has_no_place() 
     let mut server = assembling();
     (0..7).for_each(|name| waits(&mut server, name, 1));
     comes(&mut server, 7, 1);
-    assert_eq!(says(&mut server, 7, START, 0), ["7: 69"]);
+    assert_eq!(says(&mut server, 7, START, 0), ["7: 69", "recount"]);
     comes(&mut server, 8, 1);
     comes(&mut server, 9, 1);
     assert!(says(&mut server, 8, LAST, 0).is_empty());
@@ -158,7 +158,9 @@ fn seven_wait_and_one_is_the_last_and_each_other_is_told_that_it_has_no_place() 
 fn one_that_waits_and_goes_is_forgotten_with_its_connections() {
     let mut server = assembling();
     (0..2).for_each(|name| waits(&mut server, name, 2));
-    assert!(closes(&mut server, 0, 10).is_empty(), "the other waits");
+    // At once, so that what it had takes no room from others.
+    assert_eq!(closes(&mut server, 0, 10), ["recount"], "the other waits");
+    server.input(Input::Recounted(3), at(10));
     comes(&mut server, 2, 2);
     assert!(says(&mut server, 2, LAST, 20).is_empty());
     assert_eq!(late(&mut server), ["recount"]);
@@ -169,7 +171,53 @@ fn one_that_waits_and_goes_is_forgotten_with_its_connections() {
     let mut server = assembling();
     waits(&mut server, 0, 1);
     let told = closes(&mut server, 0, 10);
-    assert!(told[0].starts_with("end: the client closed the connection"), "{told:?}");
+    assert!(told[0] == "recount" && told[1].starts_with("end: the client closed"), "{told:?}");
+}
+
+#[test]
+fn what_had_no_room_beside_connections_of_one_that_is_gone_costs_the_others_nothing() {
+    let unkept = || Input::Unable { code: "unable", sentence: "there is no room" };
+    let mut server = assembling();
+    (0..2).for_each(|name| waits(&mut server, name, 2));
+    server.input(unkept(), at(5));
+    assert_eq!(closes(&mut server, 0, 10), ["recount"]);
+    server.input(Input::Recounted(2), at(10));
+    comes(&mut server, 2, 2);
+    assert!(says(&mut server, 2, LAST, 20).is_empty());
+    assert_eq!(late(&mut server), ["recount"]);
+    server.input(Input::Recounted(4), at(120));
+    assert_eq!(asked_of(&mut server), ["prepare 4"]);
+}
+
+#[test]
+fn one_that_is_gone_or_ends_between_the_count_and_the_begin_is_told_of() {
+    let counted = || {
+        let mut server = assembling();
+        waits(&mut server, 0, 1);
+        comes(&mut server, 1, 1);
+        assert!(says(&mut server, 1, LAST, 0).is_empty());
+        assert_eq!(late(&mut server), ["prepare 2"]);
+        server
+    };
+    let mut server = counted();
+    assert!(closes(&mut server, 0, 90).is_empty());
+    assert_eq!(begins(&mut server, 2), ["start", "1: 82"]);
+    assert_eq!(says(&mut server, 1, END, 5_100), ["1: 13"]);
+    let told = ends(&mut server, 5_200);
+    assert_eq!(told, ["test over", "end: the client closed the connection while the test ran"]);
+    // Where all say that they send nothing there is no test.
+    let mut server = counted();
+    assert_eq!(says(&mut server, 0, END, 90), ["0: 13"]);
+    let told = says(&mut server, 1, END, 91);
+    assert!(told[0] == "1: 13" && told[1].starts_with("end: the client closed"), "{told:?}");
+}
+
+#[test]
+fn one_that_takes_part_is_asked_nothing_and_told_nothing_more() {
+    let mut server = running_of_three();
+    for _ in 0..100 {
+        assert!(says(&mut server, 0, QUERY, 1_000).is_empty());
+    }
 }
 
 #[test]
@@ -189,8 +237,8 @@ fn one_that_says_nothing_or_nonsense_costs_the_others_nothing() {
     let mut server = assembling();
     waits(&mut server, 0, 1);
     let told = late(&mut server);
-    assert_eq!(told[..2], ["0: 69", "0: closed"]);
-    assert!(told[2].contains("say that it is the last of the senders (-L) within"), "{told:?}");
+    assert_eq!(told[..3], ["0: 69", "0: closed", "recount"]);
+    assert!(told[3].contains("say that it is the last of the senders (-L) within"), "{told:?}");
     // Nobody comes at all: the system has lost who did.
     assert!(late(&mut assembling())[0].contains("did not ask whether this end is busy"));
 }
