@@ -1,6 +1,8 @@
 //! What is said of a test beside what it is: what its client calls it, and what a program printed of it. Only kinds of peers whose words have
 //! a place for these carry them.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,7 +88,8 @@ impl Printed {
 
 fn written(mut text: String, character: char) -> String {
     if character.is_control() {
-        text.push_str(&format!("\\u{:04x}", u32::from(character)));
+        // Writing to a text does not fail.
+        let _ = write!(text, "\\u{:04x}", u32::from(character));
     } else {
         text.push(character);
     }
