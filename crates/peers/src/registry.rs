@@ -5,6 +5,7 @@
 mod claims;
 mod first;
 mod names;
+mod reception;
 #[cfg(test)]
 mod tests;
 mod visitors;
@@ -21,6 +22,7 @@ use pathscope_modes::limits::PlanError;
 
 use self::claims::claims;
 use self::first::most;
+pub use self::reception::Reception;
 pub use self::visitors::{GreetingVisitor, PeerVisitor};
 use crate::Refusal;
 use crate::attach::{
@@ -35,17 +37,6 @@ use crate::peer::{self, Control, KnownBy, Listener, Peer, Sight};
 
 /// What a connection to a server is for.
 pub type Purpose = peer::Purpose<Greeting, StreamClaim>;
-
-/// What a caller's first bytes tell a server.
-#[derive(Debug)]
-pub enum Reception {
-    /// Not who it is, or not all that it has to say: so many bytes in all are needed, and none beyond may be read.
-    More(usize),
-    /// What it is for.
-    Known(Purpose),
-    /// Nobody to be served: who it seems to be.
-    Stranger(String),
-}
 
 macro_rules! peers {
     ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty) as $field:ident;)*) => {
