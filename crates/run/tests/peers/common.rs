@@ -34,6 +34,11 @@ pub fn served_as_told<R>(
     served_there("127.0.0.1", peer, settings, clients)
 }
 
+/// Such clients, who say what they run, at a listener of their own.
+fn own_listener(peer: PeerKind) -> Stated {
+    Stated { peer, tests: Vec::new(), port: Some(0), ports: 1, rate: None, is_of_several: false }
+}
+
 /// The same as [`served`] at another address, where such clients say what they run.
 pub fn served_at<R>(
     host: &str,
@@ -41,27 +46,13 @@ pub fn served_at<R>(
     settings: Settings,
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
-    let stated = vec![Stated {
-        peer,
-        tests: Vec::new(),
-        port: Some(0),
-        ports: 1,
-        rate: None,
-        is_of_several: false,
-    }];
+    let stated = vec![own_listener(peer)];
     served_there(host, peer, Settings { stated, ..settings }, clients)
 }
 
 /// The same as [`served`] where such clients say what they run, and with the port that all kinds share behind that of theirs.
 pub fn served_at_both<R>(peer: PeerKind, clients: impl FnOnce([u16; 2]) -> R) -> (R, Vec<String>) {
-    let stated = vec![Stated {
-        peer,
-        tests: Vec::new(),
-        port: Some(0),
-        ports: 1,
-        rate: None,
-        is_of_several: false,
-    }];
+    let stated = vec![own_listener(peer)];
     serve("127.0.0.1", peer, Settings { stated, ..Settings::default() }, clients)
 }
 
