@@ -14,6 +14,7 @@ use pathscope_core::sending::SendSamples;
 use pathscope_flow::{Machine, Phase, Shared, Split, Totals};
 
 use crate::conventions::Conventions;
+use crate::kernel_sending::KernelSending;
 use crate::load::{Acknowledged, ConnectionEnd, Connections, Together};
 use crate::paths::PathsSeen;
 use crate::pattern::SessionKey;
@@ -31,10 +32,20 @@ pub struct Begin<'a> {
     pub consents: bool,
     /// What holds on the flows' own connections.
     pub conventions: Conventions,
+    /// How the kernel sends on them.
+    pub sending: KernelSending,
     /// The lanes that there are already, where they roam.
     pub lanes: &'a [Lane],
     /// What the flows of its group have received, all workers together, where somebody counts that.
     pub together: Option<&'a Together>,
+}
+
+impl Begin<'_> {
+    /// At this end of this session, with nothing known of lanes, of what others have received and of how the kernel sends.
+    pub fn of((role, key): (Role, SessionKey), consents: bool, conventions: Conventions) -> Self {
+        let sending = KernelSending::default();
+        Self { role, key, consents, conventions, sending, lanes: &[], together: None }
+    }
 }
 
 /// Where a mode's samples go.

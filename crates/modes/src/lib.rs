@@ -46,6 +46,7 @@ pub mod foreign;
 pub mod goodput;
 pub mod groups;
 mod heat_maps;
+pub mod kernel_sending;
 mod lag;
 mod last_look;
 pub mod latency;

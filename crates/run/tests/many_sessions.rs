@@ -207,13 +207,9 @@ impl FlowVisitor for Flows<'_> {
     type Output = (usize, Vec<Socket>);
 
     fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Self::Output {
-        let begin = |token| Begin {
-            role: Role::Client,
-            key: SessionKey::from(token),
-            conventions: Conventions::default(),
-            consents: false,
-            lanes: &[],
-            together: None,
+        let begin = |token| {
+            let key = SessionKey::from(token);
+            Begin::of((Role::Client, key), false, Conventions::default())
         };
         let flow = |caller: &mut Caller| {
             let begin = begin(caller.credentials.expect("it is attached").token);

@@ -10,6 +10,7 @@ mod farewell;
 pub(crate) mod figures;
 mod findings;
 mod flow;
+mod joining;
 mod limits;
 mod mode;
 mod pace;

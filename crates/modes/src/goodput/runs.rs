@@ -60,7 +60,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         _: Option<Samples<GoodputPlan>>,
     ) -> GoodputShared {
         let shared = GoodputShared::at(plan, begin.role, begin.conventions);
-        shared.together(plan, begin.role, begin.together)
+        shared.sending(plan, begin.sending).together(plan, begin.role, begin.together)
     }
 
     fn begin(plan: &GoodputPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

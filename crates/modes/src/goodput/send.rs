@@ -140,7 +140,7 @@ impl Sender {
     pub(super) fn more_follows(&self, shared: &GoodputShared, send: SendWant, most: u64) -> bool {
         let SendWant::Stream { max } = send else { return false };
         let left = self.end().map_or(u64::MAX, |end| end - self.position).min(most);
-        self.uneven.is_none() && max < shared.joined_below && left > max as u64
+        self.uneven.is_none() && shared.joining.holds(max) && left > max as u64
     }
 
     fn time_is_up(&mut self, shared: &GoodputShared) {

@@ -5,31 +5,21 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::counted_window::Planned;
+use super::joining::Joining;
 use super::segments::Segments;
 use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::conventions::{Conventions, StreamEnd};
-use crate::load::{JointTransfer, Pattern, ReceiveWindow, Together, Verify};
+use crate::kernel_sending::KernelSending;
+use crate::load::{JointTransfer, ReceiveWindow, Together, Verify};
 use crate::mode::Mode;
-
-/// Below how many bytes writes share segments. Of longer ones what is left of the last segment is little, and it was 5 % slower to have the next
-/// one share it (push over one connection, 512 KiB). In a duplex a fourth was lost by it under bbr (8 connections, 64 KiB).
-/// Nagle's algorithm holds the end of a write back until all before it is acknowledged; that the next write takes it along gained by writes of
-/// 64 KiB, and lost a fifth by those of 128 KiB under bbr (docs/method/bench.md, "iperf3's wire").
-fn joined_below(plan: &GoodputPlan) -> usize {
-    match plan.pattern {
-        Pattern::Duplex => 16 << 10,
-        _ if plan.sockets.nagle => 128 << 10,
-        _ => 256 << 10,
-    }
-}
 
 /// What the goodput flows of one worker have in common.
 #[derive(Clone, Debug)]
 pub struct GoodputShared {
     /// Each send and receive moves at most what is drawn from it.
     pub(super) buffers: BufferRange,
-    /// Writes of less that follow one another at once share segments.
-    pub(super) joined_below: usize,
+    /// Which writes that follow one another at once share segments.
+    pub(super) joining: Joining,
     /// What each end sends at a time where they take turns.
     pub(super) segments: Segments,
     /// What each sender keeps to.
@@ -66,7 +56,7 @@ impl GoodputShared {
         let closes = plan.duration_ns().filter(|_| !plan.replaces());
         Self {
             buffers: plan.buffers(),
-            joined_below: joined_below(plan),
+            joining: Joining::default(),
             segments: Segments::of(plan),
             pace: plan.pace,
             duration_ns: plan.duration_ns().map(|duration| duration.0),
@@ -109,6 +99,12 @@ impl GoodputShared {
         let streams = (plan.pattern, plan.connections);
         let end = (role, self.conventions.end);
         Self { joint: JointTransfer::of(plan.extent, streams, end, together), ..self }
+    }
+
+    /// The same on connections on which the kernel sends so.
+    #[must_use]
+    pub fn sending(self, plan: &GoodputPlan, sending: KernelSending) -> Self {
+        Self { joining: Joining::on(plan.pattern, sending), ..self }
     }
 
     /// Time since the first flow of this worker started.

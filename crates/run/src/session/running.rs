@@ -22,6 +22,7 @@ use pathscope_modes::conventions::Conventions;
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
+use pathscope_modes::kernel_sending::KernelSending;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
 use pathscope_os::sockets::{Socket, check_congestion_control};
@@ -313,7 +314,7 @@ impl RunningTest {
     ) -> Result<Vec<Beginner>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            begin: Begin { role, key, consents, conventions, lanes: &[], together: None },
+            begin: Begin::of((role, key), consents, conventions),
             start: now,
             report_every: self.test.report_every_ns,
             tells,
@@ -330,6 +331,8 @@ impl RunningTest {
             let asked = settings::settings_of(&self.test, state.group.id);
             let Opened { sockets, facts, told: begins } = state.open(&asked, tells)?;
             let lanes = state.open_lanes(&asked)?;
+            let sending = facts.as_ref().map(KernelSending::of).unwrap_or_default();
+            let setting = Setting { begin: Begin { sending, ..setting.begin }, ..setting };
             if !state.is_probe {
                 self.early.caveats.extend(
                     facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),

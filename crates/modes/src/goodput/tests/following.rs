@@ -7,12 +7,18 @@ use pathscope_flow::{Event, Machine, SendWant};
 
 use super::super::*;
 use super::{FLOW, plan, session, transfer};
+use crate::kernel_sending::KernelSending;
 use crate::load::Pattern;
 
 /// Each write of a client's first turn or run, where all of it is taken at once: how long, and whether another follows.
 fn writes(plan: &GoodputPlan) -> Vec<(usize, bool)> {
+    writes_on(plan, KernelSending { segment_bytes: Some(65_483), is_paced: false })
+}
+
+/// The same on connections on which the kernel sends so.
+fn writes_on(plan: &GoodputPlan, sending: KernelSending) -> Vec<(usize, bool)> {
     let mut flow = GoodputFlow::new(plan, Role::Client, session(), FLOW);
-    let mut shared = GoodputShared::new(plan);
+    let mut shared = GoodputShared::new(plan).sending(plan, sending);
     flow.event(&mut shared, Event::Start, Tick::ZERO);
     let mut writes = Vec::new();
     while writes.len() < 100 {
@@ -46,28 +52,29 @@ fn long_writes_and_those_of_a_rate_leave_by_themselves() {
     let long =
         GoodputPlan { buffer_bytes: Bytes(256 << 10), ..plan(Pattern::Push, transfer(1 << 20)) };
     assert_eq!(writes(&long), [(256 << 10, false); 4]);
-    // Where both ends send all the time, shorter ones do so, too.
-    for (buffer, joined) in [(64 << 10, false), (1_000, true)] {
-        let duplex =
-            GoodputPlan { buffer_bytes: Bytes(buffer), ..plan(Pattern::Duplex, transfer(1 << 20)) };
-        assert_eq!(writes(&GoodputPlan { extent: transfer(3 * buffer), ..duplex })[0].1, joined);
-    }
     let slow = GoodputPlan {
         buffer_bytes: Bytes(1_000),
         rate_bps: Some(BitRate(8_000_000_000)),
         ..plan(Pattern::Push, transfer(10_000))
     };
     assert!(writes(&slow).iter().all(|&(_, more_follows)| !more_follows));
-    // With Nagle's algorithm the end of a write would wait for an acknowledgement, where the next write takes it along.
-    for (nagle, buffer, joined) in [
-        (false, 1_000, true),
-        (true, 1_000, true),
-        (false, 128 << 10, true),
-        (true, 128 << 10, false),
+}
+
+#[test]
+fn what_the_kernel_does_decides_and_nagle_does_not() {
+    let cubic = KernelSending { segment_bytes: Some(1_448), is_paced: false };
+    for (buffer, sending, joined) in [
+        (1_000, cubic, true),
+        (4_096, cubic, false),
+        (1_000, KernelSending { is_paced: true, ..cubic }, false),
+        // Not known.
+        (1_000, KernelSending::default(), false),
     ] {
         let extent = transfer(3 * buffer);
         let mut fast = GoodputPlan { buffer_bytes: Bytes(buffer), ..plan(Pattern::Push, extent) };
-        fast.sockets.nagle = nagle;
-        assert_eq!(writes(&fast)[0].1, joined, "{nagle} {buffer}");
+        for nagle in [false, true] {
+            fast.sockets.nagle = nagle;
+            assert_eq!(writes_on(&fast, sending)[0].1, joined, "{buffer} {sending:?} {nagle}");
+        }
     }
 }
