@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::NAME;
 use super::patient::Patient;
+use super::polling::Polling;
 use crate::calls::{Called, timespec};
 use crate::event_loop::{Awaited, EventLoop, Lingering, Pause, Visit, Wire};
 use crate::{EngineError, Finished, SystemCalls, Trouble, Worker};
@@ -55,12 +56,19 @@ pub fn run<M: Machine, S: SystemCalls>(
     let usual = if event_loop.may_hear_late() { event_loop.slots.len() } else { 0 };
     let mut registrations = Registrations::alone(event_loop.waker(), event_loop.slots.len())?;
     registrations.patient = Patient::new(usual);
+    if !event_loop.has_succession() {
+        registrations.polling = Polling::of::<M>();
+    }
     let mut events = vec![NONE; event_loop.slots.len().clamp(EVENTS, EVENTS_MOST)];
     let mut has_waited = true;
     while event_loop.is_open() {
         event_loop.tick();
         let began = event_loop.now;
         event_loop.attend();
+        if registrations.polling.is_on() {
+            registrations.ask_all(&mut event_loop);
+            continue;
+        }
         registrations.serve(&mut event_loop);
         // Flows that came as others left have their first turn before anything is waited for; then it is that of who is ready.
         has_waited = !(has_waited && event_loop.is_called());
@@ -93,19 +101,23 @@ pub(super) struct Registrations {
     queue: VecDeque<u32>,
     /// Those that the kernel is not to tell of.
     patient: Patient,
+    /// Whether it tells of none, since all are asked.
+    polling: Polling,
 }
 
 impl Registrations {
     /// Those of a worker that has an instance of epoll to itself.
     fn alone(waker: &Waker, slots: usize) -> Result<Self, EngineError> {
         let (epoll, queue) = (Arc::new(create(waker)?), VecDeque::with_capacity(slots));
-        Ok(Self { epoll, first: 0, queue, patient: Patient::default() })
+        let (patient, polling) = (Patient::default(), Polling::default());
+        Ok(Self { epoll, first: 0, queue, patient, polling })
     }
 
     /// Those of a worker of this key, at an instance of many.
     pub fn among(epoll: Arc<OwnedFd>, key: u64) -> Self {
         let (queue, patient) = (VecDeque::new(), Patient::default());
-        Self { epoll, first: key << KEY_SHIFT, queue, patient }
+        let polling = Polling::default();
+        Self { epoll, first: key << KEY_SHIFT, queue, patient, polling }
     }
 
     /// Whether nobody is to be visited.
@@ -265,7 +277,35 @@ impl Registrations {
                 self.note(event_loop, data.u64(), flags);
             }
         }
+        if self.polling.waited(ready, event_loop.slots.len()) {
+            self.clear(event_loop);
+        }
         Ok(())
+    }
+
+    /// Visits everyone once, ready or not. Where too few had anything to move the kernel is to tell again, once each has been visited anew.
+    fn ask_all<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+        self.enqueue_roused(event_loop);
+        self.queue.clear();
+        let flows = event_loop.slots.len();
+        let mut moved = 0;
+        for place in 0..flows {
+            let slot = &mut event_loop.slots[place];
+            slot.is_queued = false;
+            for wire in &mut slot.wires {
+                (wire.readable, wire.writable) = (true, true);
+            }
+            moved += usize::from(event_loop.visit(place) != Visit::Idle);
+            event_loop.tick();
+            event_loop.attend();
+            if !event_loop.is_open() {
+                return;
+            }
+        }
+        event_loop.rest.moved();
+        if !self.polling.asked(flows, moved) {
+            (0..flows).for_each(|place| self.enqueue(event_loop, place));
+        }
     }
 
     /// A socket is ready. Where nobody waits for that any more, the kernel need not tell again.

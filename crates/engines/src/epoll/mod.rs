@@ -12,6 +12,8 @@ use linux as imp;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod patient;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod polling;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod shared;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 pub use shared::{Part, SharedThread};

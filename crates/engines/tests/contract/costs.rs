@@ -81,19 +81,31 @@ fn fill(there: &Socket, here: &Socket, bytes: &[u8]) {
     }
 }
 
-fn asked<M>((engine, wait): (EngineKind, Wait), flow: M, before: &[u8]) -> Asked
+fn asked<M>(how: (EngineKind, Wait), flow: M, before: &[u8]) -> Asked
 where
     M: Machine<Shared = Bench> + 'static,
 {
-    let (here, there) = pair(Transport::Stream, &Settings::default());
-    fill(&there, &here, before);
+    asked_of(how, vec![(flow, before.to_vec())])
+}
+
+/// Of flows that have all of this to receive.
+fn asked_of<M>((engine, wait): (EngineKind, Wait), flows: Vec<(M, Vec<u8>)>) -> Asked
+where
+    M: Machine<Shared = Bench> + 'static,
+{
+    let filled = flows.into_iter().map(|(flow, before)| {
+        let (here, there) = pair(Transport::Stream, &Settings::default());
+        fill(&there, &here, &before);
+        ((flow, vec![here]), there)
+    });
+    let (flows, _others): (Vec<_>, Vec<_>) = filled.unzip();
     // No report is due while it runs.
     let report_every = Duration::ZERO;
     let terms = Terms { report_every, ..terms(wait, Transport::Stream) };
     let asked = Arc::default();
     let calls = Counted { asked: Arc::clone(&asked) };
-    let finished = start_on(engine, terms, vec![(flow, vec![here])], Bench::new(), calls).finish();
-    assert!(finished.flows[0].0.phase().is_over());
+    let finished = start_on(engine, terms, flows, Bench::new(), calls).finish();
+    assert!(finished.flows.iter().all(|(flow, _)| flow.phase().is_over()));
     // What it waited for a processor is part of its time, the last of which is that of taking leave.
     let usage = &finished.usage[0];
     assert!(usage.waited_ns <= Some(usage.elapsed_ns), "{usage:?}");
@@ -120,6 +132,22 @@ fn a_round_trip_costs_no_call_more_than_it_takes() {
     let answers: Vec<u8> = (0..TIMES).flat_map(|number| ping().message(number)).collect();
     for (how, expected) in COSTS {
         assert_eq!(asked(how, ping(), &answers), expected, "{how:?}");
+    }
+}
+
+#[test]
+fn a_worker_to_which_more_comes_than_it_can_take_stops_waiting() {
+    const FLOWS: u32 = 8;
+    for wait in [Wait::Spin, Wait::Sleep, Wait::Hybrid] {
+        let flows = (0..FLOWS).map(|id| {
+            let ping = Ping::new(id, TIMES, 1, false);
+            let answers: Vec<u8> = (0..TIMES).flat_map(|number| ping.message(number)).collect();
+            (ping, answers)
+        });
+        let asked = asked_of((EngineKind::Epoll, wait), flows.collect());
+        let each = u64::from(FLOWS);
+        assert_eq!((asked.sends, asked.receives), (each * TIMES, each * (TIMES + 1)), "{wait}");
+        assert_eq!(asked.waits, 64, "{wait}");
     }
 }
 
