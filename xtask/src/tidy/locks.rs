@@ -23,7 +23,7 @@ const DATA_PATH: [&str; 6] = [
 const LOCKS: [&str; 5] = ["Mutex", "RwLock", "Condvar", "Barrier", "ReentrantLock"];
 
 /// The files that may have one: who takes it, and how often.
-const LISTED: [(&str, &str); 31] = [
+const LISTED: [(&str, &str); 32] = [
     (
         "crates/engines/src/plain/whole.rs",
         "the two halves of a flow, once a report or a phase: it is told as one",
@@ -79,6 +79,10 @@ const LISTED: [(&str, &str); 31] = [
     ("crates/run/src/records/samples.rs", "the thread that writes samples, once a test"),
     ("crates/run/src/server/answering.rs", "a server's threads, as they begin and end"),
     ("crates/run/src/server/log_limit.rs", "a server's threads, once a line on a client"),
+    (
+        "crates/run/src/server/parted.rs",
+        "sessions' threads, once a connection that they part with; and the listening thread",
+    ),
     ("crates/run/src/server/sessions.rs", "the listening thread and sessions', once a seat"),
     ("crates/run/src/server/sessions/seat_word.rs", "the listening thread, once a connection"),
     ("crates/run/src/server/totals.rs", "sessions' threads, once an interval"),

@@ -228,14 +228,20 @@ impl Inbox {
 
     /// Leaves word. A session that is gone needs none.
     pub fn post(&self, word: SessionMessage) {
+        drop(self.hand(word));
+    }
+
+    /// The same of what must not be lost: it comes back where nobody reads any more.
+    pub fn hand(&self, word: SessionMessage) -> Option<SessionMessage> {
         let mut words = lock(&self.pile.words);
         if words.is_closed {
-            return;
+            return Some(word);
         }
         words.left.push(word);
         drop(words);
         self.pile.more.notify_one();
         self.waker.wake();
+        None
     }
 }
 
@@ -252,6 +258,14 @@ impl InboxReader {
         more.unwrap_or_else(PoisonError::into_inner).0.left.pop()
     }
 
+    /// Nobody reads from now on. What was left, and not taken.
+    pub fn close(&self) -> impl Iterator<Item = SessionMessage> {
+        let mut words = lock(&self.0.words);
+        words.is_closed = true;
+        let mut left = std::mem::take(&mut words.left);
+        std::iter::from_fn(move || left.pop())
+    }
+
     /// All that there is by now.
     #[cfg(test)]
     pub fn take_all(&self) -> impl Iterator<Item = SessionMessage> {
@@ -262,10 +276,6 @@ impl InboxReader {
 /// Sockets that were left are closed here: whoever leaves word may have other descriptors.
 impl Drop for InboxReader {
     fn drop(&mut self) {
-        let mut words = lock(&self.0.words);
-        words.is_closed = true;
-        let left = std::mem::take(&mut words.left);
-        drop(words);
-        drop(left);
+        drop(self.close());
     }
 }

@@ -39,6 +39,7 @@ impl Serving<'_> {
         while self.sessions.count() > 0 {
             self.turn(ready)?;
         }
+        self.part_with_all();
         self.tell_totals_if_asked();
         Ok(())
     }

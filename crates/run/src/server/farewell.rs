@@ -1,4 +1,5 @@
-//! Clients that are told why they have no session: told at once by the thread that listens, which waits for none of them.
+//! Clients that are told why they have no session, and those that were in one and have been told why they are none of it any more: told at once
+//! by the thread that listens, which waits for none of them.
 //!
 //! A client closes when it has heard why. Who does not is let go after a while, and so is who has waited longest where too
 //! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
@@ -44,6 +45,16 @@ impl Queue<Leaving> {
     ) -> Option<(u64, &Leaving)> {
         // A few hundred bytes on a connection on which nothing was said yet always fit.
         stream.write_all(word).ok()?;
+        self.wait_for(stream, now)
+    }
+
+    /// One has been told all that there is, and sees so: nothing more is said from here.
+    pub fn let_go(&mut self, stream: TcpStream, now: Tick) -> Option<(u64, &Leaving)> {
+        stream.shutdown(Shutdown::Write).ok()?;
+        self.wait_for(stream, now)
+    }
+
+    fn wait_for(&mut self, stream: TcpStream, now: Tick) -> Option<(u64, &Leaving)> {
         let key = self.admit(Leaving { stream, heard: 0 }, now);
         // Its greeting, and whether it has closed behind it: such a one need not be waited for.
         self.hear(key);
@@ -119,6 +130,27 @@ mod tests {
         server.peek(&mut [0]).expect("it has come");
         turn_away(server);
         assert_eq!(client.read(&mut [0; 8]).expect("an end, and no reset"), 0);
+    }
+
+    #[test]
+    fn who_is_let_go_is_not_cut_off_though_more_is_said_and_is_heard_until_it_closes() {
+        let mut farewells = Queue::new(PATIENCE).numbered(0, 8);
+        let (mut server, mut client) = connection();
+        server.write_all(b"no").expect("connected");
+        client.write_all(&[7; 3 * HEARD_BYTES]).expect("connected");
+        let (key, leaving) = farewells.let_go(server, Tick::ZERO).expect("it has not closed");
+        let stream = leaving.stream.try_clone().expect("a clone");
+        stream.set_nonblocking(false).expect("a socket");
+        assert_eq!(&told(&mut client), b"no");
+        assert_eq!(client.read(&mut [0; 8]).expect("an end, and no reset"), 0);
+        client.write_all(b"more").expect("it is taken still");
+        drop(client);
+        let most = 3 * HEARD_BYTES + 5;
+        let heard = (0..most).take_while(|_| {
+            farewells.hear(key);
+            farewells.get(key).is_some()
+        });
+        assert!(heard.count() < most);
     }
 
     #[test]

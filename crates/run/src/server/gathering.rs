@@ -124,7 +124,11 @@ impl Gathering {
         if is_full || is_crowded || !awaiting.door.enter() {
             return Some(stream);
         }
-        awaiting.inbox.post(SessionMessage::Participates { stream, place });
+        let word = SessionMessage::Participates { stream, place };
+        // It has ended since it was looked for.
+        if let Some(SessionMessage::Participates { stream, .. }) = awaiting.inbox.hand(word) {
+            return Some(stream);
+        }
         if client != leader {
             self.taking_part.insert(client, leader);
         }
@@ -182,7 +186,10 @@ impl Gathering {
             // It comes too late for a test that has words of its own: that is no other test's.
             return Some((stream, answer)).filter(|_| !awaiting.is_led);
         }
-        awaiting.inbox.post(SessionMessage::Joined { stream, answer });
+        let word = SessionMessage::Joined { stream, answer };
+        if let Some(SessionMessage::Joined { stream, answer }) = awaiting.inbox.hand(word) {
+            return Some((stream, answer));
+        }
         awaiting.missing -= 1;
         if awaiting.missing == 0 {
             self.sessions.remove(&client);

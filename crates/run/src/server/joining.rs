@@ -13,8 +13,9 @@ use pathscope_peers::peer::Control;
 use pathscope_peers::registry::{Greeting, PeerKind};
 
 use super::gathering::Client;
-use super::latecomers::{self, Latecomer};
+use super::latecomers::Latecomer;
 use super::listening::OwnListening;
+use super::parted::stopping;
 use super::sessions::Sessions;
 use super::{Serving, Settings};
 use crate::messages::door::Door;
@@ -40,11 +41,7 @@ impl Serving<'_> {
     /// A connection has come to a listener that one kind has for itself.
     pub(super) fn accept_own(&mut self, own: &OwnListening, stream: TcpStream, from: SocketAddr) {
         if own.is_for_words {
-            if let Some(joining) = own.peer.accepted_for_words(from) {
-                let until = clock::now() + latecomers::PATIENCE;
-                self.lead(Latecomer { joining, stream, from, until });
-            }
-            return;
+            return self.hear_for_words(own.peer, stream, from);
         }
         // Where the system has none to draw, it is closed: others that are there go on.
         let Ok(entropy) = random::bytes() else { return };
@@ -56,7 +53,11 @@ impl Serving<'_> {
 
     /// A connection for words begins the session of its client, of which there is one at a time, or takes part in the one that there is
     /// of all clients of its kind. Connections of flows follow it to other ports.
-    fn lead(&mut self, comes: Latecomer) {
+    pub(super) fn lead(&mut self, comes: Latecomer) {
+        if self.is_ending {
+            let Latecomer { joining: Joining { greeting, .. }, stream, from, .. } = comes;
+            return self.refuse(&stopping(), greeting, stream, from);
+        }
         let client = (comes.joining.greeting.kind(), comes.joining.identity);
         let takes_all = self.takes_all(client.0);
         let leader = self.gathering.leader(client.0).filter(|_| takes_all);

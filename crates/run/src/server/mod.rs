@@ -19,6 +19,7 @@ mod listening;
 mod log_limit;
 mod near;
 mod needs;
+mod parted;
 mod pending;
 mod session;
 mod sessions;
@@ -267,6 +268,7 @@ impl<'scope> Serving<'scope> {
         while stop.reason().is_none() {
             self.turn(&mut ready)?;
             if let Some(why) = self.sessions.done(clock::now()) {
+                self.part_with_all();
                 log.own(&why);
                 return Ok(());
             }
@@ -339,6 +341,7 @@ impl<'scope> Serving<'scope> {
             self.take_leave(stream, &word);
         }
         self.followers.go_on(clock::now());
+        self.receive_parted();
         self.lead_latecomers();
         self.tell_totals_if_asked();
         Ok(())
@@ -464,8 +467,7 @@ impl<'scope> Serving<'scope> {
             return self.refuse(&joining::not_served(greeting.kind()), greeting, stream, from);
         }
         if let Some(greeting) = asks.filter(|_| self.is_ending) {
-            let refusal = Refusal::new("stopping", "it is about to stop");
-            return self.refuse(&refusal, greeting, stream, from);
+            return self.refuse(&parted::stopping(), greeting, stream, from);
         }
         match said {
             // Admitted before anything is spent on it: strangers who are refused are many.
@@ -476,7 +478,11 @@ impl<'scope> Serving<'scope> {
                 }
                 Err(refusal) => self.refuse(&refusal, greeting, stream, from),
             },
-            Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
+            Ok(Purpose::Return(back)) => {
+                if let Some((stream, word)) = self.sessions.take_back(back, stream) {
+                    self.take_leave(stream, &word);
+                }
+            }
             Ok(Purpose::Seat(claim)) => {
                 let request = SeatRequest { stream, claim, from, unread };
                 let refused = self.followers.attach(&self.sessions, request, clock::now());
@@ -528,9 +534,16 @@ impl<'scope> Serving<'scope> {
 
     /// One is told this, and closes; or is let go in time.
     fn take_leave(&mut self, stream: TcpStream, word: &[u8]) {
-        if let Some((key, leaving)) = self.farewells.tell(stream, word, clock::now()) {
-            // One that is not waited for is let go in time.
-            let _ = self.poller.add(&leaving.stream, key, Interest::INPUT);
-        }
+        await_close(&self.poller, self.farewells.tell(stream, word, clock::now()));
     }
+
+    /// One that has been told all closes, or is let go in time.
+    fn let_go(&mut self, stream: TcpStream) {
+        await_close(&self.poller, self.farewells.let_go(stream, clock::now()));
+    }
+}
+
+/// One is waited for until it closes. One that cannot be is let go in time.
+fn await_close(poller: &Poller, leaving: Option<(u64, &Leaving)>) {
+    let _ = leaving.map(|(key, leaving)| poller.add(&leaving.stream, key, Interest::INPUT));
 }

@@ -4,7 +4,6 @@ mod trouble;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
-use pathscope_core::quantity::count;
 use pathscope_core::record::{Substitution, Tells};
 use pathscope_flow::{Credentials, Group, Transport};
 use pathscope_modes::groups::Test;
@@ -12,21 +11,22 @@ use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::access::Access;
-use pathscope_peers::dialogue::{Renewals, ServerDialogue, ServerSettings};
+use pathscope_peers::dialogue::{ServerDialogue, ServerSettings};
 use pathscope_peers::limits::RateLimit;
 use pathscope_peers::peer::{Control, KnownBy, Peer};
-use pathscope_peers::registry::{Greeting, GreetingVisitor};
+use pathscope_peers::registry::{Greeting, GreetingVisitor, PeerKind};
 
 use super::Settings;
 use super::hosts::{Session, Turn};
 use super::log_limit::ServerLog;
 use super::needs::Needs;
+use super::parted::Parted;
 use super::sessions::Admission;
 use super::totals::{Account, Ended};
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
-use crate::session::driver::{self, Carrier, Driver, End, Hosted, Left, Talk};
+use crate::session::driver::{self, Carrier, Driver, End, Hosted, Left, Parting, Talk};
 use crate::session::running::{Leftover, RunningTest};
 use crate::stop::{Hearing, Stop};
 
@@ -41,12 +41,16 @@ pub(super) fn begin<'server>(
     let Settings { totals, stated: all, .. } = &admission.sessions.settings;
     let own = all.iter().find(|it| it.peer == greeting.kind());
     let granted = (own.and_then(|it| it.rate), own.is_some_and(|it| it.is_of_several));
-    let account = Account::begin(totals, greeting.kind());
-    greeting.visit(Beginning { account, admission, carrier, stated, granted, hosted, stop, log })
+    let kind = greeting.kind();
+    let account = Account::begin(totals, kind);
+    let beginning =
+        Beginning { kind, account, admission, carrier, stated, granted, hosted, stop, log };
+    greeting.visit(beginning)
 }
 
 /// A session before it is known in which dialogue.
 struct Beginning<'stop, 'server> {
+    kind: PeerKind,
     account: Account,
     admission: Admission,
     carrier: Carrier,
@@ -63,7 +67,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
     type Output = Result<Box<dyn Session + 'server>, RunError>;
 
     fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output {
-        let Self { account, admission, carrier, stated, granted, hosted, stop, log } = self;
+        let Self { kind, account, admission, carrier, stated, granted, hosted, stop, log } = self;
         let (rate, is_of_several) = granted;
         let mut host = admission.sessions.settings.here.clone();
         host.network.interface = interface_of(carrier.local());
@@ -71,9 +75,8 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let wants_ends = journal.is_kept();
         let limits = admission.limits();
         let congestion_controls = admission.sessions.congestion_controls.clone();
-        let identity = Some(admission.sessions.identity);
         let settings = ServerSettings {
-            identity,
+            identity: Some(admission.sessions.identity),
             host,
             limits,
             congestion_controls,
@@ -94,6 +97,7 @@ impl<'server> GreetingVisitor for Beginning<'_, 'server> {
         let name = driver.dialogue.session();
         name.iter().for_each(|&name| admission.sessions.live(name, driver.inbox.clone()));
         let end = ServerEnd {
+            kind,
             account,
             admission,
             log,
@@ -152,7 +156,7 @@ impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
                 driver::Turn::Left(Left::Ended(result)) => {
                     end.bury();
                     end.tell_renewals(driver.dialogue.renewals());
-                    driver.begin_salvage();
+                    driver.begin_salvage(end);
                     *ended = Some(result);
                 }
             }
@@ -172,12 +176,15 @@ impl<D: Talk + ServerDialogue> Session for Running<'_, D> {
             Err(_) if is_ending => Ended::Cut,
             Err(_) => Ended::Badly,
         });
+        driver.part(result.is_ok(), end);
         Turn::Over(result)
     }
 }
 
 /// The server's end of one session.
 struct ServerEnd<'server> {
+    /// Of which kind its client is.
+    kind: PeerKind,
     /// What it adds to the server's totals: before its place is given back, by which a server that ends knows that it is over.
     account: Account,
     admission: Admission,
@@ -215,17 +222,6 @@ impl ServerEnd<'_> {
     fn bury(&mut self) {
         if let Some(name) = self.name.take() {
             self.admission.sessions.bury(name);
-        }
-    }
-
-    fn tell_renewals(&self, renewals: Renewals) {
-        if renewals.made > 0 {
-            let (made, damaged) =
-                (count(renewals.made.into()), count(renewals.damaged_here.into()));
-            let line = format!(
-                "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
-            );
-            self.log.on_stranger(self.admission.from, &line);
         }
     }
 
@@ -386,6 +382,10 @@ impl End for ServerEnd<'_> {
         } else {
             self.admission.step_in();
         }
+    }
+
+    fn parts_with(&mut self, connection: Parting) {
+        self.admission.sessions.part_with(Parted { kind: self.kind, connection });
     }
 
     fn test_over(&mut self, leftover: Leftover) {

@@ -8,7 +8,6 @@ mod setups;
 mod tests;
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -33,6 +32,7 @@ use setups::Setups;
 
 use super::Settings;
 use super::needs::{FILES_OF_SESSION, most_attached};
+use super::parted::{AllParted, Parted};
 use crate::connect::settings;
 use crate::error::RunError;
 use crate::holders::Holders;
@@ -59,6 +59,8 @@ pub(super) struct Sessions {
     /// Congestion controls that every user of this machine may choose.
     pub congestion_controls: Vec<String>,
     state: Mutex<State>,
+    /// Connections that sessions part with.
+    pub parted: AllParted,
     /// Wakes the listening thread when a client leaves.
     listener: Waker,
 }
@@ -216,7 +218,8 @@ impl Sessions {
         let empty_since = clock::now();
         let state = Mutex::new(State { empty_since, files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
-        Self { settings, identity, congestion_controls, state, listener }
+        let parted = AllParted::default();
+        Self { settings, identity, congestion_controls, state, parted, listener }
     }
 
     /// A session begins that is found by this name.
@@ -229,15 +232,20 @@ impl Sessions {
         lock(&self.state).living.remove(&name);
     }
 
-    /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
-    pub fn take_back(&self, back: Returning, mut stream: TcpStream) {
+    /// A client comes back on another connection: its session hears of it, and decides. One whose session is not known comes back with what it is to be told.
+    pub fn take_back(&self, back: Returning, stream: TcpStream) -> Option<(TcpStream, Vec<u8>)> {
         let Returning { session, attempt, received, unknown } = back;
-        let living = lock(&self.state).living.get(&session).cloned();
-        match living {
-            Some(inbox) => inbox.post(SessionMessage::Returned { stream, attempt, received }),
-            // A few bytes on a connection that has sent nothing yet always fit.
-            None => drop(stream.write_all(&unknown)),
-        }
+        let Some(inbox) = lock(&self.state).living.get(&session).cloned() else {
+            return Some((stream, unknown));
+        };
+        inbox.post(SessionMessage::Returned { stream, attempt, received });
+        None
+    }
+
+    /// A session parts with a connection.
+    pub fn part_with(&self, parted: Parted) {
+        self.parted.add(parted);
+        self.listener.wake();
     }
 
     /// How many there are.

@@ -1,7 +1,7 @@
 //! ntttcp's senders at our server, over real sockets: our own, and whoever says the words of the reference (section 2), or does not.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use pathscope_core::record::Caveat;
 use pathscope_modes::goodput::GoodputPlan;
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, LoadArgs};
-use pathscope_os::clock;
+use pathscope_os::{clock, sockets};
 use pathscope_peers::registry::{PeerKind, Words};
 use pathscope_run::records::journal::{Journal, Sink, Wants};
 use pathscope_run::server::{Settings, Stated};
@@ -107,21 +107,35 @@ pub fn served_to<R>(sink: Arc<dyn Sink>, clients: impl FnOnce(u16) -> R) -> (R, 
 /// The same of senders that run these, each by itself or several in one test.
 pub fn served_as<R>(
     sink: Arc<dyn Sink>,
-    (tests, is_of_several): (Vec<Test>, bool),
+    tests: (Vec<Test>, bool),
     clients: impl FnOnce(u16) -> R,
 ) -> (R, Vec<String>) {
+    served_so(settings_of(sink, tests), clients)
+}
+
+/// How a server of such senders is set.
+pub fn settings_of(sink: Arc<dyn Sink>, (tests, is_of_several): (Vec<Test>, bool)) -> Settings {
     let (peer, port, ports, rate) = (KIND, Some(0), PORTS, None);
-    let settings = Settings {
+    Settings {
         journal: Journal::begin(sink, clock::now()),
         own_listeners_alone: true,
         stated: vec![Stated { peer, tests, port, ports, rate, is_of_several }],
         ..Settings::default()
-    };
+    }
+}
+
+/// The same as [`served_as`] where these settings say all.
+pub fn served_so<R>(settings: Settings, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
     let (come, mut lines) = common::served_as_told(KIND, settings, clients);
     lines.retain(|line| {
         ["session over", "refused", "not counted"].iter().any(|it| line.contains(it))
     });
     (come, lines)
+}
+
+/// Nothing more comes, and nothing broke.
+pub fn closes(mut words: TcpStream) {
+    assert_eq!(words.read(&mut [0]).expect("it closes"), 0);
 }
 
 pub fn connect(port: u16) -> TcpStream {
@@ -242,4 +256,33 @@ fn a_second_sender_of_an_address_is_told_that_it_is_busy_when_it_has_waited_for_
     assert_eq!(rows, [1_000]);
     let [refused, over] = &lines[..] else { panic!("{lines:?}") };
     assert!(refused.contains("refused") && over.ends_with("session over"), "{lines:?}");
+}
+
+#[test]
+fn one_that_waits_for_the_sender_before_is_told_that_it_is_busy_where_the_server_ends() {
+    let rows = Arc::new(Rows::default());
+    let ((mut second, first, data), lines) = served_to(rows, |port| {
+        let mut first = connect(port - 1);
+        assert_eq!([88, 5].map(|word| ask(&mut first, word)), [11, 5]);
+        let data = connect(port);
+        assert_eq!(ask(&mut first, 82), 82);
+        let mut second = connect(port - 1);
+        second.write_all(&88_i32.to_be_bytes()).expect("it is taken");
+        // Whoever is heard at the same port came behind it.
+        let there = SocketAddr::from(([127, 0, 0, 1], port - 1));
+        let settings = sockets::Settings {
+            local: Some(SocketAddr::from(([127, 77, 24, 1], 0))),
+            ..sockets::Settings::default()
+        };
+        let other = sockets::connect_tcp(there, &settings, clock::now() + PATIENCE, None);
+        let mut other = other.expect("it listens").into_tcp_stream();
+        assert_eq!(ask(&mut other, 88), 11);
+        (second, first, data)
+    });
+    let mut answer = [0; 4];
+    second.read_exact(&mut answer).expect("it is told");
+    assert_eq!(i32::from_be_bytes(answer), 12);
+    closes(second);
+    drop((first, data));
+    assert_eq!(lines.iter().filter(|line| line.contains("refused")).count(), 1, "{lines:?}");
 }

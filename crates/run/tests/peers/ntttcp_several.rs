@@ -13,10 +13,12 @@ use pathscope_modes::goodput::GoodputPlan;
 use pathscope_modes::groups::Test;
 use pathscope_modes::load::{Extent, LoadArgs};
 use pathscope_modes::registry::Plan;
+use pathscope_peers::limits::Limits;
 use pathscope_peers::registry::{PeerKind, Words};
 use pathscope_run::records::journal::{Sink, Wants};
+use pathscope_run::server::Settings;
 
-use super::ntttcp_served::{PATIENCE, PORTS, ask, connect, served_as};
+use super::ntttcp_served::{PATIENCE, PORTS, ask, closes, connect, served_so, settings_of};
 use crate::common;
 
 /// Words of a sender: is it busy, begin, begin with all since I am the last, all is sent.
@@ -24,8 +26,9 @@ const QUERY: i32 = 88;
 const START: i32 = 82;
 const LAST: i32 = 76;
 const END: i32 = 69;
-/// What is answered: it is not busy, wait, it is over.
+/// What is answered: it is not busy, it is, wait, it is over.
 const IDLE: i32 = 11;
+const BUSY: i32 = 12;
 const WAIT: i32 = 87;
 const FINISHED: i32 = 13;
 /// For how many seconds all senders send, as the server has it.
@@ -83,12 +86,16 @@ impl Sink for Kept {
 
 /// What comes of senders at a server that takes them into one test, and what it said of its sessions.
 fn served<R>(kept: &Arc<Kept>, clients: impl FnOnce(u16) -> R) -> (R, Vec<String>) {
+    served_so(settings(kept), clients)
+}
+
+fn settings(kept: &Arc<Kept>) -> Settings {
     let mut tests = Words::default().of(PeerKind::Ntttcp).expect("it makes sense").tests;
     for test in &mut tests {
         let Plan::Goodput(plan) = &mut test.plan else { panic!("it is a load") };
         plan.extent = Extent::DurationNs(Period::from_secs(u64::from(CYCLE.unsigned_abs())));
     }
-    served_as(kept.clone(), (tests, true), clients)
+    settings_of(kept.clone(), (tests, true))
 }
 
 /// One that is told for how long it sends, and has as many connections.
@@ -106,6 +113,15 @@ fn waits(port: u16, connections: u16) -> (TcpStream, Vec<TcpStream>) {
     (words, data)
 }
 
+/// One that is told for how long it sends is the last, sends so much, and is let go when all is over.
+fn ends((mut words, mut data): (TcpStream, TcpStream), bytes: usize) {
+    assert_eq!(ask(&mut words, LAST), START);
+    data.write_all(&vec![b'A'; bytes]).expect("it is taken");
+    drop(data);
+    assert_eq!(ask(&mut words, END), FINISHED);
+    closes(words);
+}
+
 fn word(words: &mut TcpStream) -> i32 {
     let mut word = [0; 4];
     words.read_exact(&mut word).expect("it is said");
@@ -121,8 +137,7 @@ fn senders_of_one_address_are_one_test_and_one_that_goes_or_has_no_place_is_none
         drop(gone);
         let mut stranger = connect(port - 1);
         stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it is taken");
-        // It is closed: maybe broken, since not all that it said was heard.
-        let _ = stranger.read(&mut [0]);
+        closes(stranger);
         let (mut last, data) = comes(port, 1);
         let (mut late, none) = comes(port, 0);
         assert_eq!(ask(&mut last, LAST), START);
@@ -192,4 +207,58 @@ fn three_senders_of_ours_take_part_in_one_test_and_every_byte_is_counted() {
     assert_eq!((seen.tests, seen.failures), (1, Vec::new()));
     let [line] = &lines[..] else { panic!("one session: {lines:?}") };
     assert!(line.ends_with("session over"), "{line}");
+}
+
+#[test]
+fn one_of_whom_nothing_was_heard_when_the_test_was_over_is_of_the_next() {
+    let kept = Arc::<Kept>::default();
+    let ((), lines) = served(&kept, |port| {
+        // It comes first, since all come to one listener, and what it says is on its way for as long as a test takes.
+        let mut slow = connect(port - 1);
+        let (last, data) = comes(port, 1);
+        ends((last, data.into_iter().next().expect("one")), 1_000);
+        assert_eq!([ask(&mut slow, QUERY), ask(&mut slow, 5)], [IDLE, CYCLE]);
+        ends((slow, connect(port)), 77);
+    });
+    let seen = kept.wait_until(|seen| seen.rows.len() >= 2);
+    assert_eq!((seen.rows, seen.tests, seen.failures), (vec![1_000, 77], 2, Vec::new()));
+    let [first, next] = &lines[..] else { panic!("two sessions: {lines:?}") };
+    assert!([first, next].iter().all(|line| line.ends_with("session over")), "{lines:?}");
+}
+
+#[test]
+fn each_of_many_that_come_as_the_one_before_goes_is_heard() {
+    const SENDERS: usize = 500;
+    let kept = Arc::<Kept>::default();
+    let (answers, _) = served(&kept, |port| {
+        let answer = |_| ask(&mut connect(port - 1), QUERY);
+        (0..SENDERS).map(answer).collect::<Vec<_>>()
+    });
+    assert_eq!(answers, [IDLE; SENDERS]);
+}
+
+#[test]
+fn one_of_whom_nothing_was_heard_when_the_server_ended_is_told_that_it_is_busy() {
+    let kept = Arc::<Kept>::default();
+    let ((mut slow, heard), _) = served(&kept, |port| {
+        let slow = connect(port - 1);
+        (slow, comes(port, 0).0)
+    });
+    assert_eq!(word(&mut slow), BUSY);
+    closes(slow);
+    closes(heard);
+}
+
+#[test]
+fn one_more_than_may_be_heard_is_told_so_and_sees_an_end_though_it_has_said_more() {
+    const HEARD: usize = 64;
+    let kept = Arc::<Kept>::default();
+    let limits = Limits { sessions: None, sessions_per_address: None, ..Limits::default() };
+    let ((), _) = served_so(Settings { limits, ..settings(&kept) }, |port| {
+        let heard: Vec<TcpStream> = (0..HEARD).map(|_| connect(port - 1)).collect();
+        let mut more = connect(port - 1);
+        assert_eq!(ask(&mut more, QUERY), BUSY);
+        closes(more);
+        drop(heard);
+    });
 }

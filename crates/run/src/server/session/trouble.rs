@@ -2,8 +2,9 @@
 //! keeps it.
 
 use pathscope_core::finding::Finding as _;
-use pathscope_core::quantity::counted;
+use pathscope_core::quantity::{count, counted};
 use pathscope_modes::registry::EndReport;
+use pathscope_peers::dialogue::Renewals;
 
 use super::ServerEnd;
 use crate::findings::RunCaveat;
@@ -14,6 +15,18 @@ impl ServerEnd<'_> {
         self.log.on_stranger(self.admission.from, &line);
         let journal = &self.admission.sessions.settings.journal;
         journal.trouble(Some(self.admission.from.to_string()), line);
+    }
+
+    /// Its control connection did not last.
+    pub(super) fn tell_renewals(&self, renewals: Renewals) {
+        if renewals.made > 0 {
+            let (made, damaged) =
+                (count(renewals.made.into()), count(renewals.damaged_here.into()));
+            let line = format!(
+                "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
+            );
+            self.log.on_stranger(self.admission.from, &line);
+        }
     }
 
     /// A flow came too late to be of its test.

@@ -2,7 +2,7 @@
 //!
 //! In one file: one list of tests of one table of sessions.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use pathscope_core::Tick;

@@ -9,7 +9,7 @@ use pathscope_flow::{Event, Input};
 use pathscope_os::clock;
 
 use super::control::Control;
-use super::{Driver, End, Talk};
+use super::{Driver, End, Parting, Talk};
 use crate::paths::log::ServerIs;
 use crate::session::reconnection;
 
@@ -84,10 +84,11 @@ impl<D: Talk> Driver<D> {
     }
 
     /// The connection that has come is none of this session's.
-    pub(super) fn turn_away(&mut self, bytes: &[u8]) {
+    pub(super) fn turn_away(&mut self, bytes: &[u8], end: &mut impl End) {
         if let Some(mut stream) = self.candidate.take() {
             // A few bytes on a connection that has sent nothing yet always fit.
             let _ = stream.write_all(bytes);
+            end.parts_with(Parting::Told(stream));
         }
     }
 

@@ -78,6 +78,13 @@ impl Control {
         let _ = self.stream.as_ref().map(|stream| stream.shutdown(Shutdown::Both));
     }
 
+    /// It is left to somebody else, unless the other end has closed it. What was said leaves before, as far as the connection takes that at once.
+    pub fn part(&mut self) -> Option<TcpStream> {
+        self.flush();
+        self.ignore();
+        self.stream.take().filter(|_| !self.is_closed)
+    }
+
     /// These bytes are to leave. After the end of the connection, nothing does.
     pub fn say(&mut self, bytes: &[u8]) {
         if !self.is_closed && !self.takes_nothing {

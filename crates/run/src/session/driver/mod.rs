@@ -43,6 +43,7 @@ pub(crate) use self::carrier::Carrier;
 use self::control::{Control, Heard};
 use self::joined::Early;
 use self::participants::Participants;
+pub(crate) use self::participants::Parting;
 use self::salvage::Salvage;
 pub(crate) use self::watch::{Hosted, Watch};
 use crate::error::RunError;
@@ -128,6 +129,8 @@ pub(crate) trait End {
     fn report(&mut self, _whose: Role, _report: Box<EndReport>) {}
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
+    /// Server: this connection is the session's no more.
+    fn parts_with(&mut self, _parting: Parting) {}
     /// The test is over; this is left of its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
     fn test_over(&mut self, leftover: Leftover) {
         leftover.close();
@@ -458,7 +461,7 @@ impl<D: Talk> Driver<D> {
                     self.journal
                         .step(|| format!("client {} of several was told something", name.0));
                 }
-                Output::Dismiss(name) => self.participants.dismiss(name),
+                Output::Dismiss(name) => self.dismiss(name, end),
                 Output::Recount => self.recount(),
                 Output::Open { credentials, plan, substitutions } => {
                     self.there = substitutions;
@@ -481,7 +484,7 @@ impl<D: Talk> Driver<D> {
                 Output::Reconnect => self.reconnect(),
                 Output::SessionLost => self.session_lost(),
                 Output::TakeOver => self.take_over(),
-                Output::TurnAway(bytes) => self.turn_away(&bytes),
+                Output::TurnAway(bytes) => self.turn_away(&bytes, end),
                 Output::Rejoin(credentials) => {
                     self.paths().for_each(|paths| paths.rejoin(credentials));
                 }

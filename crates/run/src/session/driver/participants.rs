@@ -1,5 +1,6 @@
 //! Clients that take part in a session which another one has begun: each has a control connection of its own, on which it is heard and
-//! answered as the first is on its. Not here: which clients may (`server/joining`), and what is said, which is the dialogue's.
+//! answered as the first is on its; and what the session parts with when it is over. Not here: which clients may (`server/joining`), what is
+//! said, which is the dialogue's, and what becomes of connections that are parted with (`server/parted`).
 
 use std::any::Any;
 use std::net::TcpStream;
@@ -9,8 +10,9 @@ use pathscope_os::clock;
 
 use super::control::{Control, Heard, INCOMING_BYTES};
 use super::joined::Early;
-use super::{Driver, Talk};
+use super::{Driver, End, Talk};
 use crate::error::RunError;
+use crate::messages::inbox::SessionMessage;
 
 /// Those of one session, in the order in which they came.
 #[derive(Debug, Default)]
@@ -25,8 +27,27 @@ pub(super) struct Participants {
 struct Taking {
     name: Participant,
     control: Control,
+    /// Whether it has said anything that was heard.
+    was_heard: bool,
     /// Its client's place at the server.
-    _place: Box<dyn Any + Send>,
+    place: Box<dyn Any + Send>,
+}
+
+/// A connection on which a client speaks, and that is a session's no more.
+#[derive(Debug)]
+pub(crate) enum Parting {
+    /// It was told what there was to be said. It may have said more, which nobody hears.
+    Told(TcpStream),
+    /// Nothing was heard of it, whatever it has said: it may have come as the session ended.
+    Unheard(TcpStream),
+}
+
+impl Taking {
+    /// Its connection, where it is there, and its place is given back.
+    fn part(mut self) -> Option<TcpStream> {
+        drop(self.place);
+        self.control.part()
+    }
 }
 
 impl Participants {
@@ -34,13 +55,6 @@ impl Participants {
     pub fn say(&mut self, name: Participant, bytes: &[u8]) {
         let named = self.all.iter_mut().filter(|it| it.name == name);
         named.for_each(|it| it.control.say(bytes));
-    }
-
-    /// One is let go. What was said to it leaves before, as far as its connection takes that at once: a few bytes.
-    pub fn dismiss(&mut self, name: Participant) {
-        if let Some(place) = self.all.iter().position(|it| it.name == name) {
-            self.all.remove(place).control.flush();
-        }
     }
 
     /// What waits to leave, in bytes.
@@ -51,11 +65,6 @@ impl Participants {
     /// From now on a wait ends when one says something.
     pub fn watch(&mut self) -> Result<(), RunError> {
         self.all.iter_mut().try_for_each(|it| it.control.watch())
-    }
-
-    /// Nothing is heard or said any more.
-    pub fn clear(&mut self) {
-        self.all.clear();
     }
 
     /// Sends what each connection takes now. Those that take nothing any more, and are let go.
@@ -70,15 +79,53 @@ impl<D: Talk> Driver<D> {
     pub(super) fn participate(&mut self, stream: TcpStream, place: Box<dyn Any + Send>) {
         self.entered += 1;
         self.door.hear(self.entered);
-        if self.salvage.is_some() {
-            return;
-        }
         // Whoever is gone by now, or cannot be waited for, takes no part.
         let Ok(control) = Control::new(stream, self.role, self.watch.clone()) else { return };
         let name = Participant(self.participants.next);
         self.participants.next += 1;
-        self.participants.all.push(Taking { name, control, _place: place });
-        self.dialogue.input(Input::ParticipantCame(name), clock::now());
+        if self.salvage.is_some() {
+            control.ignore();
+        } else {
+            self.dialogue.input(Input::ParticipantCame(name), clock::now());
+        }
+        self.participants.all.push(Taking { name, control, was_heard: false, place });
+    }
+
+    /// One is let go.
+    pub(super) fn dismiss(&mut self, name: Participant, end: &mut impl End) {
+        let Some(place) = self.participants.all.iter().position(|it| it.name == name) else {
+            return;
+        };
+        let stream = self.participants.all.remove(place).part();
+        stream.into_iter().for_each(|stream| end.parts_with(Parting::Told(stream)));
+    }
+
+    /// Nothing is heard or said any more. Those of whom nothing was heard stay until the session is over: another cannot begin before.
+    pub(super) fn part_with_those_heard(&mut self, end: &mut impl End) {
+        for heard in self.participants.all.extract_if(.., |it| it.was_heard) {
+            heard.part().into_iter().for_each(|stream| end.parts_with(Parting::Told(stream)));
+        }
+        self.participants.all.iter().for_each(|it| it.control.ignore());
+    }
+
+    /// The session is over, well or not: whoever would leave word for it from now on finds that nobody reads it.
+    pub fn part(&mut self, is_well: bool, end: &mut impl End) {
+        let on_the_way = self.messages.close().filter_map(|word| match word {
+            SessionMessage::Participates { stream, place } => {
+                drop(place);
+                Some(stream)
+            }
+            _ => None,
+        });
+        let unheard = std::mem::take(&mut self.participants.all).into_iter();
+        let unheard = unheard.filter_map(Taking::part).chain(on_the_way);
+        for stream in unheard.filter(|stream| !has_ended(stream)) {
+            end.parts_with(Parting::Unheard(stream));
+        }
+        // Where all is well, both ends have said all.
+        if !is_well && let Some(stream) = self.control.part() {
+            end.parts_with(Parting::Told(stream));
+        }
     }
 
     /// Reads what each of them says, but for those that do not take what they are told.
@@ -90,6 +137,7 @@ impl<D: Talk> Driver<D> {
             }
             match it.control.hear(&mut [0; INCOMING_BYTES]) {
                 Heard::Bytes(bytes) => {
+                    it.was_heard = true;
                     dialogue.input(Input::ParticipantReceived(it.name, bytes), clock::now());
                     true
                 }

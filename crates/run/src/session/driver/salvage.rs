@@ -37,7 +37,7 @@ pub(super) struct Salvage {
 impl<D: Talk> Driver<D> {
     /// Ends the flows, and takes what they came to, on a thread of its own.
     pub fn salvage(&mut self, end: &mut impl End) {
-        self.begin_salvage();
+        self.begin_salvage(end);
         while let Some(until) = self.go_on_salvaging(end) {
             if let Some(word) = self.messages.take_within(until.since(clock::now())) {
                 self.salvage_from(word, end);
@@ -51,10 +51,10 @@ impl<D: Talk> Driver<D> {
     }
 
     /// The flows of a test, if any run, are to end. Nothing is heard or said any more.
-    pub fn begin_salvage(&mut self) {
+    pub fn begin_salvage(&mut self, end: &mut impl End) {
         self.is_opening = false;
         self.control.ignore();
-        self.participants.clear();
+        self.part_with_those_heard(end);
         let Some(test) = &mut self.test else { return };
         self.journal.stops(clock::now());
         test.tell_all(Event::Stop);
