@@ -69,7 +69,8 @@ impl ClientRun<'_> {
             (self.connect_within, self.stop),
         )?;
         // Of no test, and so of nothing that is written down.
-        let mut driver = self.driver::<P>(Carrier::Control(control), &Journal::default())?;
+        let mut driver =
+            self.driver::<P>(Carrier::Control(control, server), &Journal::default())?;
         let _hearing = self.stop.tell(&driver.inbox);
         let left = driver.drive_until(&mut Leaving, |it| it.peer_facts().is_some());
         if let Some(Left::Ended(result)) = left {

@@ -81,7 +81,7 @@ impl ClientRun<'_> {
                     &self.control_from(),
                     (self.connect_within, self.stop),
                 )?;
-                (Carrier::Control(control), server, silent)
+                (Carrier::Control(control, server), server, silent)
             }
             Control::PortBefore => {
                 let server = self.of_each_name()?;
@@ -93,9 +93,9 @@ impl ClientRun<'_> {
                 let target = vec![SocketAddr::new(server.ip(), before)];
                 let from = self.control_from();
                 let within = (self.connect_within, self.stop);
-                let (control, ..) = attach::first_control(&[target], &from, within)
+                let (control, words, _) = attach::first_control(&[target], &from, within)
                     .map_err(|error| error.unheard(P::UNHEARD))?;
-                (Carrier::Control(control), server, Vec::new())
+                (Carrier::Control(control, words), server, Vec::new())
             }
             Control::InBand => {
                 let server = self.of_each_name()?;
@@ -279,8 +279,10 @@ impl ClientRun<'_> {
                 let ended = driver.drive_until(&mut Leaving, |_| closing.is_over());
                 left = ended.unwrap_or(left);
             }
+            let trouble = if matches!(left, Left::TestOver) { driver.take_trouble() } else { None };
             let is_whole = findings.is_some()
                 && matches!(left, Left::TestOver)
+                && trouble.is_none()
                 && driver.dialogue.stopped_by_server().is_none()
                 && stop.reason().is_none();
             self.document.hosts.server = driver.dialogue.server_host().cloned();
@@ -296,11 +298,17 @@ impl ClientRun<'_> {
                 self.document.measurements.push(measurement);
             }
             let next = if is_whole { self.follow() } else { None };
-            let is_last =
-                matches!(left, Left::Ended(_)) || (next.is_none() && self.tests.list.len() == 1);
+            let is_last = matches!(left, Left::Ended(_))
+                || trouble.is_some()
+                || (next.is_none() && self.tests.list.len() == 1);
             self.save_between(is_last);
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
+            }
+            if let Some(error) = trouble {
+                // The server would wait for its client to come back.
+                take_leave(driver);
+                return Err(error);
             }
             self.tests.list.remove(0);
             self.tests.list.extend(next);

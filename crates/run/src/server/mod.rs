@@ -474,7 +474,7 @@ impl<'scope> Serving<'scope> {
             Ok(Purpose::Session(greeting)) => match Sessions::admit(&self.sessions, from) {
                 Ok(admission) => {
                     let place = self.hosts.place();
-                    self.begin(admission, greeting, (Carrier::Control(stream), None), place);
+                    self.begin(admission, greeting, (Carrier::Control(stream, from), None), place);
                 }
                 Err(refusal) => self.refuse(&refusal, greeting, stream, from),
             },

@@ -7,7 +7,9 @@ mod report;
 #[cfg(test)]
 #[cfg(not(pathscope_other))]
 mod tests;
+mod unrun;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -545,6 +547,11 @@ impl RunningTest {
         whole
     }
 
+    /// The flows that this worker has.
+    pub fn flows_of(&self, worker: usize) -> Range<u32> {
+        self.workers.get(worker).map_or(0..0, |running| running.flows.clone())
+    }
+
     /// A worker is over. Returns the intervals that are whole now.
     pub fn worker_over(
         &mut self,
@@ -553,14 +560,12 @@ impl RunningTest {
         outcome: Result<WorkerOutcome, RunError>,
         now: Tick,
     ) -> Vec<EndInterval> {
+        let flows = self.flows_of(worker);
         let report = self.report.get_or_insert_default();
         let at = outcome.as_ref().map_or(now, |outcome| outcome.at);
         let elapsed_ns = at.nanos_since(self.started.as_ref().map_or(at, |moment| moment.at));
         report.elapsed_ns = report.elapsed_ns.max(elapsed_ns);
-        let flows = self.workers.get_mut(worker).map_or(0..0, |running| {
-            running.is_over = true;
-            running.flows.clone()
-        });
+        self.workers.get_mut(worker).into_iter().for_each(|running| running.is_over = true);
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return Vec::new() };
         match outcome {
             Ok(outcome) => state.add(outcome, report),

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
+use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_flow::{Event, Input};
 use pathscope_os::clock;
 
 use super::control::Control;
 use super::{Driver, End, Parting, Talk};
+use crate::error::RunError;
 use crate::paths::log::ServerIs;
 use crate::session::reconnection;
 
@@ -51,10 +53,34 @@ impl<D: Talk> Driver<D> {
         let is_first = now >= self.asked_at + reconnection::PAUSE;
         self.asked_at = now;
         let pause = if is_first { Duration::ZERO } else { reconnection::PAUSE };
-        match reconnection::start(server, pause, self.inbox.clone()) {
-            Ok(()) => self.reconnects = true,
-            // Nobody asks then, and that it was lost is what is told.
-            Err(error) => self.journal.step(|| error.to_string()),
+        self.unasked = match reconnection::start(server, pause, self.inbox.clone()) {
+            Ok(()) => {
+                self.reconnects = true;
+                None
+            }
+            Err(error) => {
+                self.journal.step(|| error.to_string());
+                // The end of a session; what outlives one is not ended by that.
+                self.dialogue.input(Input::Unreached, now);
+                Some((error, now + reconnection::PAUSE))
+            }
+        };
+    }
+
+    /// Where nobody asks for the server, since this machine lacked something, that is tried again when it is time.
+    pub(super) fn ask_again(&mut self, now: Tick) {
+        if self.unasked.take_if(|(_, at)| now >= *at).is_some() {
+            self.ask_for_server();
+        }
+    }
+
+    /// Why the dialogue has failed, with why nobody asked for the server.
+    pub(super) fn told_with_unasked(&mut self, error: RunError) -> RunError {
+        match self.unasked.take() {
+            Some((why, _)) => RunError::Unsupported(format!(
+                "{error}; and this machine could not ask for the server again: {why}"
+            )),
+            None => error,
         }
     }
 

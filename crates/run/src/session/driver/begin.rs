@@ -2,6 +2,7 @@
 
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
+use pathscope_flow::{Input, Phase, Totals};
 use pathscope_os::clock;
 
 use super::substitutions::both_ends;
@@ -30,8 +31,15 @@ impl<D: Talk> Driver<D> {
         }
     }
 
+    /// Nobody says of flows that do not run how much was sent on them: the other end would wait for that.
     fn not_started(&mut self, error: RunError, end: &mut impl End) {
         self.give_up(error);
+        let now = clock::now();
+        let unrun = self.test.as_mut().map(|test| test.give_up_unrun(now)).unwrap_or_default();
+        for (group, flow) in unrun {
+            let (phase, totals) = (Phase::Failed, Totals::default());
+            self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
+        }
         // Where nothing runs, nothing will say that it is over.
         self.check_over(end);
     }

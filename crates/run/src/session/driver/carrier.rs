@@ -12,8 +12,8 @@ use crate::messages::inbox::{Inbox, InboxReader};
 /// What a session is held over.
 #[derive(Debug)]
 pub(crate) enum Carrier {
-    /// A control connection, which is established.
-    Control(TcpStream),
+    /// A control connection, which was established, and with whom: of one that is reset the system does not tell that any more.
+    Control(TcpStream, SocketAddr),
     /// The same, where connections of its flows are the session's by being of its client, too.
     Joined {
         /// The control connection.
@@ -45,7 +45,7 @@ impl Carrier {
     /// Where this end is towards the other, where that is known.
     pub fn local(&self) -> Option<IpAddr> {
         match self {
-            Self::Control(stream) | Self::Joined { control: stream, .. } => {
+            Self::Control(stream, _) | Self::Joined { control: stream, .. } => {
                 stream.local_addr().ok().map(|address| address.ip())
             }
             Self::Flows { local, .. } => *local,
@@ -55,8 +55,8 @@ impl Carrier {
     /// Where the other end is, where that is known.
     pub fn remote(&self) -> Option<SocketAddr> {
         match self {
-            Self::Control(stream) | Self::Joined { control: stream, .. } => stream.peer_addr().ok(),
-            Self::Flows { remote, .. } => Some(*remote),
+            Self::Control(_, remote) | Self::Flows { remote, .. } => Some(*remote),
+            Self::Joined { control, .. } => control.peer_addr().ok(),
         }
     }
 

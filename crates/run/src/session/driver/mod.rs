@@ -70,6 +70,9 @@ const DESERTED: Duration = Duration::from_secs(4);
 /// ends to report.
 const STOPPING: Duration = Duration::from_secs(12);
 
+/// And so long where this end cannot go on: the other end is told to stop as well, and both say how much was sent.
+const GIVEN_UP: Duration = Duration::from_secs(2);
+
 /// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
     STOP_TAKES.duration() + salvage::within(awaits_answers)
@@ -188,6 +191,8 @@ pub(crate) struct Driver<D> {
     reconnects: bool,
     /// When it was asked for the last time.
     asked_at: Tick,
+    /// Why nobody asks for it, and when that is tried again: this machine lacked something for now.
+    unasked: Option<(RunError, Tick)>,
     /// Whether it is lost, as the flows of the test were told.
     is_away: bool,
     /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
@@ -257,7 +262,7 @@ impl<D: Talk> Driver<D> {
         let cpus = (cpus::allowed().len() / shares).max(1);
         let (watch, waker) = hosted.map(|Hosted { watch, waker }| (watch, waker)).unzip();
         let (stream, (inbox, messages), door) = match carrier {
-            Carrier::Control(stream) => {
+            Carrier::Control(stream, _) => {
                 let inbox = Inbox::new(waker.map_or_else(Waker::new, Ok)?);
                 (Some(stream), inbox, Door::default())
             }
@@ -298,6 +303,7 @@ impl<D: Talk> Driver<D> {
             watch,
             reconnects: false,
             asked_at: Tick::ZERO,
+            unasked: None,
             is_away: false,
             candidate: None,
             inbox,
@@ -415,6 +421,11 @@ impl<D: Talk> Driver<D> {
         Left::Ended(Err(error))
     }
 
+    /// Why the test that is over could not go on at this end, if so.
+    pub const fn take_trouble(&mut self) -> Option<RunError> {
+        self.trouble.take()
+    }
+
     /// Whether the flows of a test are running.
     pub fn is_running(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.started().is_some() && !test.is_over())
@@ -525,17 +536,11 @@ impl<D: Talk> Driver<D> {
                     self.abandon_at = Tick::NEVER;
                     end.test_over(leftover);
                     self.control.flush();
-                    // The server has its stop to say first.
-                    if self.role == Role::Client
-                        && let Some(error) = self.trouble.take()
-                    {
-                        return Some(Left::Ended(Err(error)));
-                    }
                     return Some(Left::TestOver);
                 }
                 Output::End(result) => {
                     self.control.flush();
-                    let result = result.map_err(Into::into);
+                    let result = result.map_err(|error| self.told_with_unasked(error.into()));
                     // What went wrong here is more to the point than what the other end made of it.
                     return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
                 }
@@ -575,8 +580,9 @@ impl<D: Talk> Driver<D> {
 
     /// This end cannot go on: the other end is told, and what runs is ended.
     fn give_up(&mut self, error: RunError) {
-        self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
-        self.stop_by(clock::now());
+        let now = clock::now();
+        self.dialogue.input(Input::Stop(&error.to_string()), now);
+        self.stop_by(now + GIVEN_UP);
         self.trouble.get_or_insert(error);
     }
 }

@@ -3,6 +3,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::net::TcpListener;
 
+use pathscope_os::faults::{Call, Errno, Faults};
+
 use super::*;
 
 /// Says a word, and ends with the connection.
@@ -24,7 +26,10 @@ impl Dialogue for Speaker {
                 self.heard.extend_from_slice(bytes);
                 self.deadline = now + Duration::from_secs(20);
             }
-            Input::ControlClosed => self.outputs.push_back(Output::End(Ok(()))),
+            Input::ControlClosed | Input::Reconnected => {
+                self.outputs.push_back(Output::End(Ok(())));
+            }
+            Input::Unreached => self.outputs.push_back(Output::End(Err(RunError::LeftEarly))),
             // It slept over what there was to do.
             Input::Deadline => {
                 self.outputs = VecDeque::from([Output::End(Err(RunError::LeftEarly))]);
@@ -67,7 +72,7 @@ fn driver_of(
     peer.peek(&mut [0]).expect("it has come");
     let speaker = Speaker { outputs: says.into(), heard: Vec::new(), deadline };
     let ends = (Role::Client, Conventions::default());
-    let carrier = (Carrier::Control(control), None);
+    let carrier = (Carrier::Control(control, address), None);
     let driver = Driver::new(speaker, ends, carrier, &Journal::default()).expect("a driver");
     (driver, peer)
 }
@@ -90,4 +95,45 @@ fn a_connection_that_is_found_broken_by_speaking_is_closed_and_its_last_words_ar
     let left = driver.drive(&mut Nothing);
     assert!(matches!(left, Left::Ended(Ok(()))), "{left:?}");
     assert_eq!(driver.dialogue.heard, b"farewell");
+}
+
+/// How a session ends whose control connection is reset before it begins, and which is to ask for the server again.
+fn of_reset_connection() -> Left {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound");
+    let control = TcpStream::connect(address).expect("it listens");
+    (&control).write_all(b"unread").expect("there is room");
+    let (peer, _) = listener.accept().expect("one has come");
+    peer.peek(&mut [0]).expect("it has come");
+    drop(peer);
+    let outputs = VecDeque::from([Output::Reconnect]);
+    let deadline = clock::now() + Duration::from_secs(20);
+    let speaker = Speaker { outputs, heard: Vec::new(), deadline };
+    let over = (Carrier::Control(control, address), None);
+    let ends = (Role::Client, Conventions::default());
+    let mut driver = Driver::new(speaker, ends, over, &Journal::default()).expect("a driver");
+    driver.drive(&mut Nothing)
+}
+
+#[test]
+fn a_server_that_has_reset_a_connection_at_once_is_asked_for_again() {
+    let left = of_reset_connection();
+    assert!(matches!(left, Left::Ended(Ok(()))), "{left:?}");
+}
+
+#[test]
+fn where_a_server_cannot_be_asked_for_again_the_session_ends_with_the_reason() {
+    let faults = Faults::new(Call::Begin);
+    faults.fail(1..=1, Errno::AGAIN);
+    match faults.within(of_reset_connection) {
+        Ok(Left::Ended(Err(error))) => {
+            let lost = RunError::LeftEarly;
+            let text = error.to_string();
+            let said = format!("{lost}; and this machine could not ask for the server again: ");
+            assert!(text.starts_with(&said), "{text}");
+            assert!(text.contains("cannot start a thread"), "{text}");
+        }
+        Ok(left) => panic!("{left:?}"),
+        Err(error) => println!("skipped, because {error}"),
+    }
 }

@@ -37,7 +37,8 @@ impl<D: Talk> Driver<D> {
     pub(super) fn next_deadline(&self) -> Tick {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
-        let until = until.min(self.deserted_at);
+        let asks = self.unasked.as_ref().map_or(Tick::NEVER, |&(_, at)| at);
+        let until = until.min(self.deserted_at).min(asks);
         until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look))
     }
 
@@ -66,13 +67,14 @@ impl<D: Talk> Driver<D> {
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
+        self.ask_again(now);
         if now < self.abandon_at {
             return;
         }
         // What the other end has to say is awaited while it is away, within the bounds of the dialogue.
         let last = if self.is_away { now } else { self.moved_at };
         self.abandon_at = last + self.stalled;
-        if self.stopping || now >= self.abandon_at {
+        if self.stopping || self.trouble.is_some() || now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(|test| test.abandon());
         }
