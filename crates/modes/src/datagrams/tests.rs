@@ -3,6 +3,7 @@
 //! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
 mod bidir;
+mod failed_there;
 mod flights;
 mod sequenced;
 mod unnumbered;

@@ -319,6 +319,11 @@ impl Machine for EchoFlow {
             // once the client has told its total.
             Event::Stop if self.total.is_some() => self.linger_until = now,
             Event::Stop => self.linger(now),
+            // It tells no total any more.
+            Event::PeerFailed => {
+                self.total.get_or_insert(self.received);
+                self.linger_until = now;
+            }
             // It has sent its last ping, and what came of one that is not whole is of none.
             Event::PeerClosed(_) if shared.end.is_closed() && self.filled == 0 => {
                 self.total = Some(self.received);

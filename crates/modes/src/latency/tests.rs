@@ -1,6 +1,7 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
 mod closed;
+mod failed;
 mod fate;
 mod flights;
 mod load;

@@ -140,8 +140,9 @@ impl Machine for MultipathEcho {
                 self.is_told = true;
                 self.linger_until = self.linger_until.min(now.plus_nanos(LINGER_NS));
             }
-            // The client has reported: what still comes is awaited by nobody.
+            // The client has reported, or its flow has failed: what still comes is awaited by nobody.
             Event::Stop if self.is_told => self.linger_until = now,
+            Event::PeerFailed => self.linger_until = now,
             Event::Stop => self.linger_until = self.linger_until.min(now.plus_nanos(LINGER_NS)),
             Event::LaneDown(lane)
             | Event::Reset { lane, .. }

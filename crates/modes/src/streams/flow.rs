@@ -141,8 +141,13 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> StreamFlow<S, R> {
     fn lose(&mut self, shared: &mut S::Shared, now: Tick) {
         let sent = if self.sender.is_some() { self.sent_all_at } else { Tick::ZERO };
         self.gone_at = self.away_since.max(sent).min(now);
+        self.part("the session with the other end was lost while the stream ran", shared, now);
+    }
+
+    /// Nothing is heard of the other end of the stream any more.
+    fn part(&mut self, why: &str, shared: &mut S::Shared, now: Tick) {
         self.receiver.iter_mut().for_each(|half| half.lost(shared, now));
-        self.fail("the session with the other end was lost while the stream ran".to_owned(), None);
+        self.fail(why.to_owned(), None);
     }
 
     fn fail(&mut self, text: String, errno: Option<i32>) {
@@ -265,6 +270,9 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
                 self.away_since = now;
             }
             Event::PeerBack => self.away_since = Tick::NEVER,
+            Event::PeerFailed if !self.phase().is_over() => {
+                self.part("the stream has failed at the other end", shared, now);
+            }
             Event::PeerLost if S::Shared::NEEDS_SESSION && !self.phase().is_over() => {
                 self.lose(shared, now);
             }

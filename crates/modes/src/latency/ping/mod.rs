@@ -356,6 +356,9 @@ impl Machine for PingFlow {
                 let text = format!("the connection broke (error {errno})");
                 self.fail(FlowErrorKind::Network, text, Some(errno));
             }
+            Event::PeerFailed if !self.phase().is_over() => {
+                self.fail(FlowErrorKind::Unknown, "what echoes its pings has failed there", None);
+            }
             Event::Held { bytes, .. } => self.drain.weighed(bytes),
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { is_answer, .. } => {

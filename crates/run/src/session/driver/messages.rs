@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{GroupId, Input, Phase, Totals, Transport};
 use pathscope_modes::registry::EndInterval;
 use pathscope_os::clock;
@@ -96,14 +97,7 @@ impl<D: Talk> Driver<D> {
                 self.intervals(whole, end);
             }
             SessionMessage::WorkerOver { group, worker, outcome } => {
-                let Some(test) = &mut self.test else { return };
-                if let Ok(WorkerOutcome { connections, streams, .. }) = outcome.as_ref() {
-                    self.journal.connections_over(connections, now);
-                    self.journal.streams_over(streams, now);
-                }
-                let whole = test.worker_over(group, worker, *outcome, now);
-                self.intervals(whole, end);
-                self.check_over(end);
+                self.worker_over((group, worker), *outcome, end, now);
             }
             SessionMessage::Probed(interval) => end.probed(interval),
             SessionMessage::Reconnected(stream) => self.reconnected(stream),
@@ -120,6 +114,43 @@ impl<D: Talk> Driver<D> {
                 self.awaited = self.awaited.min(now + UNDELIVERED);
                 self.dialogue.input(Input::Stop(reason), now);
             }
+        }
+    }
+
+    fn worker_over(
+        &mut self,
+        (group, worker): (GroupId, usize),
+        outcome: Result<WorkerOutcome, RunError>,
+        end: &mut impl End,
+        now: Tick,
+    ) {
+        if self.test.is_none() {
+            return;
+        }
+        match &outcome {
+            Ok(WorkerOutcome { connections, streams, .. }) => {
+                self.journal.connections_over(connections, now);
+                self.journal.streams_over(streams, now);
+            }
+            Err(error) => self.tell_lost((group, worker), error, now),
+        }
+        let Some(test) = &mut self.test else { return };
+        let whole = test.worker_over(group, worker, outcome, now);
+        self.intervals(whole, end);
+        self.check_over(end);
+    }
+
+    /// A worker could not go on. Of its connections their close tells the other end, and of its flows of datagrams nothing does but a word.
+    fn tell_lost(&mut self, (group, worker): (GroupId, usize), error: &RunError, now: Tick) {
+        let Some(test) = &self.test else { return };
+        if test.group(group).is_none_or(|state| state.group.transport != Transport::Datagram) {
+            return;
+        }
+        let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
+        let failure = FlowError { kind, text, errno: None };
+        for flow in test.flows_of(worker).map(FlowId) {
+            let (totals, failure) = (Totals::default(), Some(failure.clone()));
+            self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
         }
     }
 
