@@ -1,5 +1,5 @@
 //! Where the system has no descriptor, no memory or no room left at any one call of either end: both come to their end by themselves,
-//! say what failed or go on, and a server that goes on serves the next client. How calls are made to fail is `pathscope_os::faults`'.
+//! say what failed or go on, without waiting for what nobody will say, and a server that goes on serves the next client. How calls are made to fail is `pathscope_os::faults`'.
 //!
 //! Both ends are in this process, and whose call it is that fails is not chosen: the calls of a kind are numbered as they are made, and
 //! each of the first ones fails in a run of its own.
@@ -16,8 +16,9 @@ use std::thread;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
-use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
 use pathscope_core::record::{Check, Host};
+use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputPlan;
 use pathscope_modes::groups::Test;
@@ -41,27 +42,50 @@ const ROOM: &[Errno] = &[Errno::NOBUFS, Errno::NOMEM];
 const SOCKETS: &[Errno] = &[Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
 const THREADS: &[Errno] = &[Errno::AGAIN, Errno::NOMEM];
 
-/// More than are made of some kinds. Beside those that are named a few end in the same ways, but only after 10 to 25 s, for which a test
-/// has no time.
-const CALLS: [Failing; 10] = [
-    (Call::MakeSocket, 1..=40, SOCKETS),
-    (Call::MakePoller, 1..=40, FILES),
-    (Call::MakeWaker, 3..=8, FILES),
-    (Call::Bind, 1..=40, ROOM),
-    (Call::Watch, 3..=40, &[Errno::NOMEM]),
-    (Call::SetOption, 1..=30, ROOM),
-    (Call::Begin, 1..=7, THREADS),
-    (Call::Connect, 1..=40, ROOM),
-    (Call::Accept, 1..=40, SOCKETS),
-    (Call::Send, 1..=40, ROOM),
+/// What runs while calls of a kind fail, and which.
+type Sweep = (Way, &'static [Failing]);
+
+/// Where the server is, and what is measured.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Beside the client.
+    Beside(fn() -> Test),
+    /// Inside it.
+    Within(fn() -> Test),
+}
+
+/// More than are made of some kinds. The first is of all kinds but those that only others make, or make otherwise.
+const SWEEPS: [Sweep; 4] = [
+    (
+        Way::Beside(|| duplex("epoll")),
+        &[
+            (Call::MakeSocket, 1..=40, SOCKETS),
+            (Call::MakePoller, 1..=40, FILES),
+            (Call::MakeWaker, 1..=40, FILES),
+            (Call::Bind, 1..=40, ROOM),
+            (Call::Watch, 1..=40, &[Errno::NOMEM]),
+            (Call::SetOption, 1..=40, ROOM),
+            (Call::Begin, 1..=40, THREADS),
+            (Call::Connect, 1..=40, ROOM),
+            (Call::Accept, 1..=40, SOCKETS),
+            (Call::Send, 1..=40, ROOM),
+        ],
+    ),
+    (Way::Beside(|| duplex("plain")), &[(Call::Duplicate, 1..=40, FILES)]),
+    (Way::Beside(datagrams), &[(Call::MakePoller, 6..=12, FILES)]),
+    // Those by which a server begins.
+    (
+        Way::Within(|| duplex("epoll")),
+        &[
+            (Call::MakePoller, 1..=6, FILES),
+            (Call::MakeWaker, 1..=6, FILES),
+            (Call::Begin, 1..=6, THREADS),
+        ],
+    ),
 ];
 
-/// Those by which a server begins that is inside the client.
-const CALLS_OF_SERVER: [Failing; 3] = [
-    (Call::MakePoller, 1..=6, FILES),
-    (Call::MakeWaker, 3..=6, FILES),
-    (Call::Begin, 1..=6, THREADS),
-];
+/// An end that waits for what nobody will say does so for 10 s and more.
+const PROMPT: Duration = Duration::from_secs(8);
 
 /// A run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -79,23 +103,43 @@ enum Told {
     Skipped(String),
 }
 
-/// A load both ways over two connections with pings over UDP beside it: workers that wait for many sockets, and one that waits for one.
-fn test() -> Test {
+/// A load both ways over two connections with pings over UDP beside it: workers of this engine, and one that waits for one socket.
+fn duplex(engine: &str) -> Test {
     let mut plan = GoodputPlan::of(LoadArgs::usual()).expect("it can be run");
     plan.pattern = Pattern::Duplex;
     plan.connections = 2;
     plan.extent = Extent::TransferBytes(Bytes(100_000));
     plan.warm_up_ns = Period(0);
-    plan.engine = Some("epoll".to_owned());
+    plan.engine = Some(engine.to_owned());
     plan.congestion_control = Some("cubic".to_owned());
     Test::new(plan.into(), Some(LatencyPlan::probe(Frequency(100))), Period::from_millis(100))
+}
+
+/// A load both ways of datagrams alone, for a time that is over soon.
+fn datagrams() -> Test {
+    let words = DatagramArgs {
+        protocol: "udp".to_owned(),
+        datagram: None,
+        offload: None,
+        may_fragment: false,
+        dont_fragment: false,
+        find_rate: false,
+    };
+    let mut plan = words.into_plan(LoadArgs::usual()).expect("it can be run");
+    plan.pattern = Pattern::Duplex;
+    plan.connections = 2;
+    plan.extent = Extent::DurationNs(Period::from_millis(100));
+    plan.rate_bps = Some(BitRate(10_000_000));
+    plan.warm_up_ns = Period(0);
+    plan.engine = Some("epoll".to_owned());
+    Test::new(plan.into(), None, Period::from_millis(100))
 }
 
 /// What a client's run came to.
 type Ran = (Document, Option<(Failure, String)>);
 
 /// Runs it with a server there, or with one that the client has inside.
-fn run(server: Option<SocketAddr>) -> Ran {
+fn run(server: Option<SocketAddr>, test: Test) -> Ran {
     let request = Request {
         kind: "goodput".to_owned(),
         command: Vec::new(),
@@ -106,7 +150,7 @@ fn run(server: Option<SocketAddr>) -> Ran {
         probe_server: None,
         family: None,
         connect_within: CONNECT_WITHIN,
-        tests: vec![("duplex".to_owned(), test())].into(),
+        tests: vec![("load".to_owned(), test)].into(),
         assertions: Vec::new(),
         afterwards: Box::new(Vec::new),
         journal: Journal::default(),
@@ -132,18 +176,37 @@ struct Round {
     next: Option<Ran>,
     served: Result<(), RunError>,
     lines: Vec<String>,
+    /// How long a client, or the end of the server, took at the most.
+    longest: Duration,
+}
+
+/// Does this, and keeps how long that took, where it is the longest.
+fn timed<T>(longest: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let began = clock::now();
+    let done = work();
+    *longest = Duration::from_nanos(clock::now().nanos_since(began)).max(*longest);
+    done
 }
 
 impl Round {
+    fn of(way: Way, faults: &Faults, (number, error): (u64, Errno)) -> Self {
+        match way {
+            Way::Beside(test) => Self::beside(test, faults, (number, error)),
+            Way::Within(test) => Self::within(test, faults, (number, error)),
+        }
+    }
+
     /// With a server inside the client.
-    fn within(faults: &Faults, number: u64, error: Errno) -> Self {
+    fn within(test: fn() -> Test, faults: &Faults, (number, error): (u64, Errno)) -> Self {
+        let mut longest = Duration::ZERO;
         faults.fail(number..=number, error);
-        let ran = Some(run(None));
-        Self { failed: faults.stop(), ran, next: None, served: Ok(()), lines: Vec::new() }
+        let ran = Some(timed(&mut longest, || run(None, test())));
+        let (failed, served, lines) = (faults.stop(), Ok(()), Vec::new());
+        Self { failed, ran, next: None, served, lines, longest }
     }
 
     /// With one beside it.
-    fn beside(faults: &Faults, number: u64, error: Errno) -> Self {
+    fn beside(test: fn() -> Test, faults: &Faults, (number, error): (u64, Errno)) -> Self {
         let (stop, lines) = (&Stop::default(), &Mutex::new(Vec::new()));
         let say = |line: &str| lines.lock().expect("nobody panics with it").push(line.to_owned());
         thread::scope(|scope| {
@@ -160,13 +223,15 @@ impl Round {
             faults.fail(number..=number, error);
             go.send(()).expect("the server's thread is there");
             let address = bound.recv().ok();
-            let ran = address.map(|address| run(Some(address)));
+            let mut longest = Duration::ZERO;
+            let mut run = |address| timed(&mut longest, || run(Some(address), test()));
+            let ran = address.map(&mut run);
             let failed = faults.stop();
-            let next = address.filter(|_| failed > 0).map(|address| run(Some(address)));
+            let next = address.filter(|_| failed > 0).map(&mut run);
             stop.request("done");
-            let served = serving.join().expect("it does not panic");
+            let served = timed(&mut longest, || serving.join().expect("it does not panic"));
             let lines = std::mem::take(&mut *lines.lock().expect("nobody panics with it"));
-            Self { failed, ran, next, served, lines }
+            Self { failed, ran, next, served, lines, longest }
         })
     }
 
@@ -182,6 +247,12 @@ impl Round {
             let is_there = |it: &String| text.contains(it.as_str());
             sentences.iter().any(is_there) || text.contains(errno_name(error.raw_os_error()))
         };
+        if self.longest > PROMPT {
+            let (client, took) = (ran.as_ref().map(|(_, failure)| failure), self.longest);
+            return Some(format!(
+                "after {took:?} the client said {client:?}, the server {lines:?}"
+            ));
+        }
         // A server that ends says why.
         if let Err(error) = served {
             let text = error.to_string();
@@ -206,11 +277,8 @@ impl Round {
     }
 }
 
-/// How a run is made of which one call fails.
-type Makes = fn(&Faults, u64, Errno) -> Round;
-
 /// Has these calls of a kind fail, one in a run.
-fn sweep((call, numbers, errors): Failing, makes: Makes, tell: &Sender<(Call, Told)>) {
+fn sweep(way: Way, (call, numbers, errors): Failing, tell: &Sender<(Call, Told)>) {
     let faults = Faults::new(call);
     let (failing, telling) = (faults.clone(), tell.clone());
     let work = move || {
@@ -219,7 +287,7 @@ fn sweep((call, numbers, errors): Failing, makes: Makes, tell: &Sender<(Call, To
         for (number, &error) in numbers.zip(errors.iter().cycle()) {
             let what = format!("{call:?} {number} {error:?}");
             tell(Told::Begins(what.clone()));
-            let round = makes(&failing, number, error);
+            let round = Round::of(way, &failing, (number, error));
             if let Some(wrong) = round.wrong(error) {
                 tell(Told::Wrong(format!("{what}: {wrong}")));
             }
@@ -238,13 +306,13 @@ fn sweep((call, numbers, errors): Failing, makes: Makes, tell: &Sender<(Call, To
     }
 }
 
-/// What is wrong, after all these sweeps beside each other. Nothing where no filter can be had, which is said.
+/// What is wrong, after all these beside each other. Nothing where no filter can be had, which is said.
 #[expect(clippy::print_stdout, reason = "a test that cannot run says why")]
-fn wrong(calls: &[Failing], makes: Makes) -> Vec<String> {
+fn wrong((way, calls): Sweep) -> Vec<String> {
     let (tell, told) = channel();
     for failing in calls {
         let (failing, tell) = (failing.clone(), tell.clone());
-        thread::spawn(move || sweep(failing, makes, &tell));
+        thread::spawn(move || sweep(way, failing, &tell));
     }
     drop(tell);
     let (mut running, mut all_wrong) = (Vec::new(), Vec::new());
@@ -269,8 +337,7 @@ fn whichever_call_fails_both_ends_say_so_or_go_on() {
         PANICS.fetch_add(1, Ordering::Relaxed);
         before(panic);
     }));
-    let mut all_wrong = wrong(&CALLS, Round::beside);
-    all_wrong.extend(wrong(&CALLS_OF_SERVER, Round::within));
+    let all_wrong: Vec<String> = SWEEPS.into_iter().flat_map(wrong).collect();
     assert!(all_wrong.is_empty(), "{} wrong:\n{}", all_wrong.len(), all_wrong.join("\n"));
     assert_eq!(PANICS.load(Ordering::Relaxed), 0);
 }
