@@ -79,7 +79,8 @@ fn counted(course: &Course, role: Role, report: &EndReport) -> Results {
         match (&report.goodput, &report.datagrams, &test.plan) {
             (Some(own), _, _) => of_stream(own, (flow_at(place), sends, omit > 0), sent, stream),
             (_, Some(own), Plan::Datagrams(plan)) => {
-                of_datagrams(own, (flow_at(place), sends), plan.datagram_bytes.0, stream)
+                let flow = (flow_at(place), sends, omit > 0);
+                of_datagrams(own, flow, (sent, plan.datagram_bytes.0), stream)
             }
             _ => stream,
         }
@@ -123,20 +124,22 @@ fn of_stream(
 
 fn of_datagrams(
     own: &DatagramsReport,
-    (flow, sends): (FlowId, bool),
-    datagram_bytes: u64,
+    (flow, sends, is_part): (FlowId, bool, bool),
+    (sent, datagram_bytes): (Sent, u64),
     stream: Stream,
 ) -> Stream {
     let Some(facts) = own.flows.iter().find(|facts| facts.flow == flow) else { return stream };
     if sends {
         let bytes = facts.sent.saturating_mul(datagram_bytes);
+        let bytes = if is_part { sent.of(bytes) } else { bytes };
         return Stream { bytes, packets: facts.sent, ..stream };
     }
     // By its own count what was lost behind the last that came is not lost: who sent knows that.
     let packets = facts.highest.unwrap_or(facts.received);
     let bytes = facts.received.saturating_mul(datagram_bytes);
+    let bytes = facts.received_bytes.unwrap_or(bytes);
     Stream {
-        bytes: facts.received_bytes.unwrap_or(bytes),
+        bytes: if is_part { share(bytes, own.window.bytes, own.received_bytes) } else { bytes },
         packets,
         errors: packets.saturating_sub(facts.received),
         jitter: facts.smoothed_jitter_ns.unwrap_or(0.0) / SECOND_NS as f64,
@@ -318,4 +321,53 @@ pub(super) fn totals(test: &Test, whose: Role, results: &Results) -> Vec<(FlowId
         (sender(test, place) == whose).then(|| (flow_at(place), total))
     };
     results.streams.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_modes::datagrams::DatagramsInterval;
+    use pathscope_modes::registry::EndInterval;
+
+    use super::*;
+
+    #[test]
+    fn bytes_of_datagrams_are_those_after_the_warm_up_at_either_end() {
+        const WARM_UP_S: u64 = 2;
+        let mut sent = Sent::default();
+        for (second, sent_bytes) in [(0, 3_000), (1, 1_000), (2, 6_000)] {
+            let datagrams = Some(DatagramsInterval { sent_bytes, ..DatagramsInterval::default() });
+            let (start_ns, end_ns) = (second * SECOND_NS, (second + 1) * SECOND_NS);
+            let interval = EndInterval { start_ns, end_ns, datagrams, ..EndInterval::default() };
+            sent.add(WARM_UP_S, &interval);
+        }
+        let flow = FlowId(0);
+        let facts = DatagramFlowFacts {
+            flow,
+            sent: 100,
+            received: 80,
+            received_bytes: Some(8_000),
+            expected: None,
+            lost: 20,
+            received_bps: None,
+            error: None,
+            highest: None,
+            smoothed_jitter_ns: None,
+        };
+        let own = DatagramsReport {
+            received_bytes: 8_000,
+            window: ReceiveWindow { bytes: 4_500, ..ReceiveWindow::default() },
+            flows: vec![facts],
+            ..DatagramsReport::default()
+        };
+        for (sends, is_part, bytes, packets) in [
+            (true, false, 10_000, 100),
+            (true, true, 6_000, 100),
+            (false, false, 8_000, 80),
+            (false, true, 4_500, 80),
+        ] {
+            let stream = Stream { id: 1, ..Stream::default() };
+            let told = of_datagrams(&own, (flow, sends, is_part), (sent, 100), stream);
+            assert_eq!((told.bytes, told.packets), (bytes, packets), "{sends} {is_part}");
+        }
+    }
 }
