@@ -77,6 +77,8 @@ const SPELLINGS: Spellings = &[
     ("--connect-within", "--connect-timeout"),
     ("--exit-after-idle", "--idle-timeout"),
     ("--title", "-T"),
+    ("--may-fragment", "fragments (no --dont-fragment)"),
+    ("--allow-pinning", "'pathscope server --accept iperf3 --allow-pinning'"),
     ("--flow-label", "-L"),
     ("--user-timeout", "--snd-timeout"),
 ];
