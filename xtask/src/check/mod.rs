@@ -3,6 +3,7 @@
 //! Every step runs, also after one that failed, and a table at the end says how each went. The last
 //! line counts tests and steps together, each step other than the tests as one.
 
+mod features;
 mod machine;
 mod outcome;
 mod steps;

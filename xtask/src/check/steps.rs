@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::outcome::Outcome;
-use super::{machine, suite};
+use super::{features, machine, suite};
 use crate::rooms::{Nature, ROOMS};
 use crate::tree::Tree;
 use crate::{
@@ -44,6 +44,11 @@ pub const STEPS: &[Step] = &[
     Step::new("format", "sources are laid out by rustfmt", format),
     Step::new("tidy", "sources keep the rules that no compiler checks", tidy_rules),
     Step::new("purity", "pure rooms leave the world alone", pure_rooms),
+    Step::new(
+        "features",
+        "these tasks are built of what the tests are built of",
+        features::are_those_of_tests,
+    ),
     Step::new("clippy", "no lint fires in any target", clippy),
     Step::new("other", "platform rooms build where no system is supported", other),
     Step::new("schema", "the committed schema is what the types say", schema_drift),
