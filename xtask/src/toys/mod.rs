@@ -40,11 +40,12 @@ struct Built {
 
 impl Built {
     /// A command of cargo's in the copy. Its rooms are built as quickly as can be, but for those that are to be as they are for
-    /// other tests, since time matters there.
-    fn cargo(&self, name: &str, optimised: &[&str]) -> Result<Command> {
+    /// other tests, since time matters there. Each names the whole workspace: for a part of it, other features would hold, and
+    /// rooms be built once more.
+    fn cargo(&self, name: &str) -> Result<Command> {
         let mut profile = String::new();
         for room in ROOMS.iter().filter(|room| self.copy.join(room.folder()).is_dir()) {
-            let level = u8::from(optimised.contains(&room.name));
+            let level = u8::from(engine::OPTIMISED.contains(&room.name));
             let package = room.package();
             writeln!(
                 profile,
@@ -54,7 +55,7 @@ impl Built {
         let file = self.target.with_extension("toml");
         fs::write(&file, profile).with_context(|| format!("write {}", file.display()))?;
         let mut command = cargo::cargo(&self.copy);
-        command.args([name, "--locked"]).arg("--target-dir").arg(&self.target);
+        command.args([name, "--workspace", "--locked"]).arg("--target-dir").arg(&self.target);
         command.arg("--config").arg(file);
         // One that is too old to know this builds all libraries anew.
         command.env("CARGO_BUILD_BUILD_DIR", &self.shared).env("CARGO_INCREMENTAL", "0");
@@ -117,13 +118,13 @@ fn copy_tree(root: &Path, copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds the programs of the copy, as quickly as can be.
+/// Builds the programs of the copy, and the tests that the toys are held to.
 fn build(root: &Path, copy: PathBuf) -> Result<Built> {
     let (target, shared) = (root.join("target/toys/target"), root.join("target"));
     let [program, tasks] = ["pathscope", "xtask"].map(|name| target.join("debug").join(name));
     let built = Built { copy, target, shared, program, tasks };
-    let mut command = built.cargo("build", &[])?;
-    command.args(["--package", "pathscope", "--package", "xtask", "--bins"]);
+    let mut command = built.cargo("build")?;
+    command.args(["--bins", "--test", engine::TEST, "--test", peer::TEST]);
     println!("{}", cargo::words(&command));
     if !cargo::succeeds(&mut command)? {
         bail!("build a copy with the toys");

@@ -46,10 +46,13 @@ pub const WELCOME: Toy = Toy {
     ],
 };
 
+/// Their tests.
+pub const TEST: &str = "toy_peers";
+
 /// What of their tests does not hold.
 pub fn faults(built: &Built) -> Result<Vec<String>> {
-    let mut command = built.cargo("test", &[])?;
-    command.args(["--package", "pathscope-run", "--test", "toy_peers"]);
+    let mut command = built.cargo("test")?;
+    command.args(["--test", TEST]);
     println!("{}", cargo::words(&command));
     let holds = cargo::succeeds(&mut command)?;
     Ok((!holds).then(|| "a toy peer's tests do not hold".to_owned()).into_iter().collect())
