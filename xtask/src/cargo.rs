@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 /// Cargo, the same that runs this task.
@@ -32,6 +32,15 @@ pub fn host_target() -> Result<String> {
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).context("find the host's target in what rustc -vV says")
+}
+
+/// Builds all programs of the workspace, and nothing anew that its tests have built: for a part of it, other features of what it
+/// depends on would hold.
+pub fn build_programs(root: &Path) -> Result<()> {
+    let mut build = cargo(root);
+    build.args(["build", "--workspace", "--bins", "--tests", "--quiet"]);
+    ensure!(succeeds(&mut build)?, "build what the tests run: {}", words(&build));
+    Ok(())
 }
 
 /// Whether the command could be run and succeeded. Its output goes where ours goes.

@@ -107,9 +107,7 @@ pub fn run(root: &Path, pathscope: &Path, count: u64, seconds: u32) -> Result<Ve
 
 /// The step of the check: some hundreds of clients by what the tests have built, counts alone.
 pub fn for_the_check(root: &Path) -> Result<bool> {
-    let mut build = cargo::cargo(root);
-    build.args(["build", "--quiet", "--package", "pathscope", "--package", "pathscope-attack"]);
-    ensure!(cargo::succeeds(&mut build)?, "build pathscope and pathscope-attack");
+    cargo::build_programs(root)?;
     let program = |name: &str| root.join("target/debug").join(name);
     let programs =
         Programs { pathscope: program("pathscope"), clients: program("pathscope-attack") };

@@ -21,7 +21,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
-use crate::cargo;
 use crate::console::say;
 use case::Case;
 use figures::Figures;
@@ -159,10 +158,6 @@ fn attack(
 /// The step of the check: mutations of recorded sessions, by the binary that the tests have built. What they came to, and
 /// whether all held.
 pub fn mutations_for_the_check(root: &Path) -> Result<(String, bool)> {
-    // As the tests are built, or it would be built a second time with other features of what it depends on.
-    let mut build = cargo::cargo(root);
-    build.args(["test", "--workspace", "--no-run", "--quiet"]);
-    ensure!(cargo::succeeds(&mut build)?, "build pathscope");
     let arguments = Arguments {
         only: vec!["mutation".to_owned()],
         lasts: Some(MUTATIONS_LAST),

@@ -58,12 +58,13 @@ impl ClientFigures {
 impl Strangers {
     /// Builds it.
     pub fn build(root: &Path, debug: bool) -> Result<Self> {
-        let mut build = cargo::cargo(root);
-        build.args(["build", "--quiet", "--package", "pathscope-attack"]);
-        if !debug {
-            build.arg("--release");
+        if debug {
+            cargo::build_programs(root)?;
+        } else {
+            let mut build = cargo::cargo(root);
+            build.args(["build", "--quiet", "--release", "--package", "pathscope-attack"]);
+            ensure!(cargo::succeeds(&mut build)?, "build pathscope-attack");
         }
-        ensure!(cargo::succeeds(&mut build)?, "build pathscope-attack");
         let profile = if debug { "debug" } else { "release" };
         Ok(Self { program: root.join("target").join(profile).join("pathscope-attack") })
     }
